@@ -1,0 +1,11 @@
+"""The JSON twins of the pages, one file a room. A new room is one file and one line in `ROUTERS`."""
+
+from ninja import Router
+
+from ctxweb.api.base import make_api
+
+ROUTERS: tuple[Router, ...] = ()
+
+api = make_api()
+for router in ROUTERS:
+    api.add_router("", router)

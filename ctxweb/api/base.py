@@ -1,0 +1,57 @@
+"""The API object: one error format, no HTML docs page, every figure in the words of the pages."""
+
+from http import HTTPStatus
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+
+from ctxweb.errors import NOT_FOUND, error_answer, error_json
+
+
+class ApiError(Exception):
+    """An answer with `status` and `{"error": {"code", "message"}}`; the message says what to do, without transcript text."""
+
+    def __init__(self, *, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+
+
+def make_api() -> NinjaAPI:
+    """An API without rooms; access is checked in `ctxweb.middleware`, for every route alike."""
+    api = NinjaAPI(
+        title="ctxweb",
+        version="1",
+        urls_namespace="api",
+        docs_url=None,
+        openapi_extra={
+            "components": {"securitySchemes": {"machineToken": {"type": "http", "scheme": "bearer"}}},
+            "security": [{"machineToken": []}],
+        },
+    )
+    api.add_exception_handler(ApiError, _api_error)
+    api.add_exception_handler(Http404, _missing)
+    api.add_exception_handler(HttpError, _http_error)
+    api.add_exception_handler(ValidationError, _invalid)
+    return api
+
+
+def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    return error_json(status=error.status, code=error.code, message=error.message)
+
+
+def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
+    return error_answer(request, NOT_FOUND)
+
+
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+    return error_json(status=error.status_code, code=code, message=str(error))
+
+
+def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    """Name each field and what is wrong with it; its value is not repeated."""
+    faults = "; ".join(f"{'.'.join(str(part) for part in fault['loc'][1:])}: {fault['msg']}" for fault in error.errors)
+    return error_json(status=HTTPStatus.UNPROCESSABLE_ENTITY, code="invalid", message=faults)

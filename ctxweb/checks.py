@@ -1,0 +1,50 @@
+"""What must hold before the program starts. A wrongly nested option goes unnoticed, so each is read back."""
+
+import os
+
+from django.conf import settings
+from django.core.checks import Error, register
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+SQLITE_IN_FORCE = (
+    # pragma, value read back, the setting that gives it
+    ("journal_mode", "wal", "PRAGMA journal_mode=WAL in OPTIONS.init_command"),
+    ("busy_timeout", 20_000, "OPTIONS.timeout = 20"),
+    ("synchronous", 1, "PRAGMA synchronous=NORMAL in OPTIONS.init_command"),
+)
+
+
+@register()
+def hosts_are_exact(**_: object) -> list[Error]:
+    patterns = [host for host in settings.ALLOWED_HOSTS if "*" in host or host.startswith(".")]
+    if settings.ALLOWED_HOSTS and not patterns:
+        return []
+    return [Error("ALLOWED_HOSTS is empty or holds a pattern.", hint="Name each host in full in CTXWEB_ALLOWED_HOSTS.", id="ctxweb.E001")]
+
+
+@register()
+def home_is_writable(**_: object) -> list[Error]:
+    if os.access(settings.HOME.root, os.W_OK | os.X_OK):
+        return []
+    return [Error(f"The state folder {settings.HOME.root} is not writable.", hint="Set CTXWEB_HOME to one that is.", id="ctxweb.E002")]
+
+
+def require_database_in_force() -> None:
+    """Read the connection's modes back.
+
+    Raises ImproperlyConfigured, naming the setting, when one that the reliability of imports rests on is not in force.
+    """
+    if connection.vendor != "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return
+    with connection.cursor() as cursor:
+        for pragma, expected, setting in SQLITE_IN_FORCE:
+            cursor.execute(f"PRAGMA {pragma}")
+            found = cursor.fetchone()[0]
+            if found != expected:
+                raise ImproperlyConfigured(f"SQLite's {pragma} is {found!r}, not {expected!r}: DATABASES needs {setting}.")
+    found_mode = getattr(connection, "transaction_mode", None)
+    if found_mode != "IMMEDIATE":
+        raise ImproperlyConfigured(f"SQLite's transaction mode is {found_mode!r}: DATABASES needs OPTIONS.transaction_mode = 'IMMEDIATE'.")
