@@ -3,6 +3,8 @@
 import os
 
 from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxweb.settings")
 
@@ -11,3 +13,15 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
     "jobs-sweep": {"task": "ctxweb.tasks.jobs_sweep", "schedule": 15.0},
 }
+
+
+def mark_ready(**_: object) -> None:
+    settings.HOME.worker_ready.touch()
+
+
+def unmark_ready(**_: object) -> None:
+    settings.HOME.worker_ready.unlink(missing_ok=True)
+
+
+worker_ready.connect(mark_ready)
+worker_shutting_down.connect(unmark_ready)

@@ -46,13 +46,14 @@ class Environment:
         return number
 
     def envpath(self, name: str, *, default: Path) -> Path:
+        """An absolute path; a relative one starts at the folder that the command was called in."""
         given = self.text(name)
         if not given:
             return default
-        path = Path(given).expanduser()
-        if not path.is_absolute():
-            raise ImproperlyConfigured(f"{name}={given!r} is not an absolute path.")
-        return path
+        try:
+            return Path(given).expanduser().absolute()
+        except RuntimeError:
+            raise ImproperlyConfigured(f"{name}={given!r} names a user whose home folder is not known.") from None
 
     def envlist(self, name: str) -> list[str]:
         """The comma-separated values, without blanks."""

@@ -53,6 +53,11 @@ class Home:
         return self.root / "serve.lock"
 
     @property
+    def worker_ready(self) -> Path:
+        """Exists while a worker takes jobs."""
+        return self.root / "worker.ready"
+
+    @property
     def api_token(self) -> Path:
         return self.root / "api-token"
 

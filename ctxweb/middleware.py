@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 
 from ctxweb.access import has_machine_token, is_api, is_foreign
 from ctxweb.errors import FORBIDDEN, METHOD_NOT_ALLOWED, TOO_LARGE, error_answer
 
-type_checked_get_response = Callable[[HttpRequest], HttpResponseBase]
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
 UPLOAD_PATHS = ("/api/v1/sessions", "/upload")  # their body is a file
 
 
@@ -22,10 +22,15 @@ def body_limit(path: str) -> int:
     return int(settings.CTXWEB_MAX_POST_BYTES)
 
 
+def _without_exemption(request: HttpRequest) -> HttpResponseBase:
+    """Stands for the view in the CSRF check, which asks it for an exemption only."""
+    return HttpResponse()
+
+
 class IsolationMiddleware:
     """Answer only to our own names and our own pages; a rebound name shows itself only in Host."""
 
-    def __init__(self, get_response: type_checked_get_response) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -38,7 +43,7 @@ class IsolationMiddleware:
 class BodyLimitMiddleware:
     """Refuse a body by its announced length; `ctxweb.asgi` counts one that announces nothing."""
 
-    def __init__(self, get_response: type_checked_get_response) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -55,11 +60,15 @@ class UnsafeRequestMiddleware(CsrfViewMiddleware):
     """
 
     def process_view(
-        self, request: HttpRequest, callback: Callable[..., Any] | None, callback_args: tuple[Any, ...], callback_kwargs: dict[str, Any]
-    ) -> HttpResponseBase | None:
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> HttpResponseForbidden | None:
         if is_api(request) and has_machine_token(request):
             return None
-        return super().process_view(request, None, callback_args, callback_kwargs)
+        return super().process_view(request, _without_exemption, callback_args, callback_kwargs)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response = super().process_response(request, response)

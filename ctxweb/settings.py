@@ -16,6 +16,7 @@ HOME = Home(root=_env.envpath("CTXWEB_HOME", default=BASE_DIR / "var"))
 HOME.prepare()
 SECRET_KEY = HOME.secret(HOME.secret_key)
 API_TOKEN = HOME.secret(HOME.api_token)
+CHILD_ENVIRONMENT = {**os.environ, "CTXWEB_HOME": str(HOME.root)}  # what `serve` starts its children with
 DEBUG = _env.envbool("CTXWEB_DEBUG", default=False)
 
 # --- limits: each is tested at its value and beside it

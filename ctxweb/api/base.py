@@ -1,5 +1,6 @@
 """The API object: one error format, no HTML docs page, every figure in the words of the pages."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -31,10 +32,8 @@ def make_api() -> NinjaAPI:
             "security": [{"machineToken": []}],
         },
     )
-    api.add_exception_handler(ApiError, _api_error)
-    api.add_exception_handler(Http404, _missing)
-    api.add_exception_handler(HttpError, _http_error)
-    api.add_exception_handler(ValidationError, _invalid)
+    for kind, answer in ERROR_ANSWERS:
+        api.add_exception_handler(kind, answer)
     return api
 
 
@@ -55,3 +54,11 @@ def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Name each field and what is wrong with it; its value is not repeated."""
     faults = "; ".join(f"{'.'.join(str(part) for part in fault['loc'][1:])}: {fault['msg']}" for fault in error.errors)
     return error_json(status=HTTPStatus.UNPROCESSABLE_ENTITY, code="invalid", message=faults)
+
+
+ERROR_ANSWERS: tuple[tuple[type[Exception], Callable[..., HttpResponse]], ...] = (
+    (ApiError, _api_error),
+    (Http404, _missing),
+    (HttpError, _http_error),
+    (ValidationError, _invalid),
+)
