@@ -2,9 +2,20 @@
 
 import os
 import socket
-from urllib.parse import urlsplit
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
+import hypothesis
+import psycopg
 import pytest
+from django.conf import settings
+
+from tests.program import Program
+
+hypothesis.settings.register_profile("house", deadline=None, database=None)  # no test depends on the speed of a machine
+hypothesis.settings.load_profile("house")
 
 SERVICES = {
     # name: (variable, usual address)
@@ -13,16 +24,44 @@ SERVICES = {
 }
 
 
-def require_service(name: str) -> str:
-    """The address of a running service; skip the test without it, or fail where CTXWEB_REQUIRE_SERVICES=1."""
+def service_address(name: str) -> str:
     variable, usual = SERVICES[name]
-    address = os.environ.get(variable) or usual
+    return os.environ.get(variable) or usual
+
+
+def answers(address: str) -> bool:
     parts = urlsplit(address)
     try:
         socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 0), timeout=1).close()
-    except OSError as error:
-        sentence = f"no {name} answers at {parts.hostname}:{parts.port} ({error}); name one in {variable}"
-        if os.environ.get("CTXWEB_REQUIRE_SERVICES") == "1":
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    return address
+    except OSError:
+        return False
+    return True
+
+
+def require_service(name: str) -> str:
+    """The address of a running service; skip the test without it, or fail where CTXWEB_REQUIRE_SERVICES=1."""
+    address = service_address(name)
+    if answers(address):
+        return address
+    sentence = f"no {name} answers at {urlsplit(address).netloc.rpartition('@')[2]}; name one in {SERVICES[name][0]}"
+    if os.environ.get("CTXWEB_REQUIRE_SERVICES") == "1":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+@pytest.fixture
+def postgres_database() -> Iterator[str]:
+    """The address of an empty PostgreSQL database, dropped at the end."""
+    address = require_service("postgres")
+    name = f"ctxweb_test_{uuid.uuid4().hex}"
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        yield urlunsplit(urlsplit(address)._replace(path=f"/{name}"))
+        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def program(tmp_path: Path, request: pytest.FixtureRequest) -> Program:
+    """`manage.py` in a fresh home, on the kind of database that this test run is on."""
+    is_postgres = "postgresql" in settings.DATABASES["default"]["ENGINE"]
+    return Program(home=tmp_path / "home", database_url=request.getfixturevalue("postgres_database") if is_postgres else "")

@@ -13,8 +13,9 @@ from types import FrameType
 
 from django.conf import settings
 
+from ctxweb.models import Session
 from ctxweb.serve import broker
-from ctxweb.serve.children import Child, ChildPlan, start
+from ctxweb.serve.children import Child, ChildPlan, start, tail
 from ctxweb.serve.errors import StartRefused
 from ctxweb.serve.prepare import prepare_database, prepare_static
 
@@ -71,8 +72,22 @@ class Supervisor:
         self._start_broker()
         settings.HOME.worker_ready.unlink(missing_ok=True)
         started = [self._start_child(plan) for plan in (worker_plan(), web_plan(self.address))]
+        self._import_demo()
         for child in started:
             self._wait_healthy(child)
+
+    def _import_demo(self) -> None:
+        """Give an empty home the demo sessions, in a process of its own: this one stays small."""
+        if Session.objects.exists():
+            return
+        self.say("Importing the demo sessions …")
+        demo = start(demo_plan())
+        try:
+            self._wait(lambda: demo.process.poll() is not None, seconds=START_SECONDS, failure=f"The demo takes too long: see {demo.log}.")
+        finally:
+            demo.stop()
+        if demo.process.returncode != 0:
+            self.say(f"The demo sessions could not be imported. The end of {demo.log}:\n{tail(demo.log)}")
 
     def _start_broker(self) -> None:
         if settings.REDIS_URL:
@@ -131,6 +146,10 @@ def broker_plan() -> ChildPlan:
     return ChildPlan(
         name="broker", command=broker.embedded_broker(settings.HOME), is_healthy=lambda: broker.answers(client), stop_seconds=5
     )
+
+
+def demo_plan() -> ChildPlan:
+    return ChildPlan(name="demo", command=(sys.executable, "manage.py", "import_demo"), is_healthy=lambda: True, stop_seconds=5)
 
 
 def worker_plan() -> ChildPlan:
