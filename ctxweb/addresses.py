@@ -1,0 +1,84 @@
+"""Addresses of the pages and of their JSON twins. Pages live at the root of the site; a test holds these against the URL patterns."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+SESSIONS = "/"
+IMPORT = "/import"
+SEARCH = "/search"
+JOBS = "/jobs"
+SETTINGS = "/settings"
+API = "/api/v1"
+
+
+def with_query(path: str, **parameters: str | int | None) -> str:
+    """`path` with those parameters that have a value, in the given order."""
+    given = {name: value for name, value in parameters.items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def sessions(**parameters: str | int | None) -> str:
+    return with_query(SESSIONS, **parameters)
+
+
+def search(q: str = "", **parameters: str | int | None) -> str:
+    return with_query(SEARCH, q=q, **parameters)
+
+
+def overview(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/", **parameters)
+
+
+def messages(session: str, *, seq: int | None = None, **parameters: str | int | None) -> str:
+    """The messages page; with `seq`, the window that holds that message, at its anchor."""
+    anchor = f"#m{seq}" if seq is not None else ""
+    around = {"around": seq} if seq is not None else {}
+    return with_query(f"/s/{session}/messages", **around, **parameters) + anchor
+
+
+def view(session: str, n: int, *, against: int | None = None) -> str:
+    """The prompt of call `n`, compared with call `against` where it is given."""
+    return with_query(f"/s/{session}/view/{n}", against=against)
+
+
+def ledger(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/ledger", **parameters)
+
+
+def fate(session: str, seq: int, i: int) -> str:
+    return f"/s/{session}/b/{seq}.{i}"
+
+
+def import_report(session: str) -> str:
+    return f"/s/{session}/import"
+
+
+def body(session: str, digest: str) -> str:
+    return f"/s/{session}/body/{digest}"
+
+
+def job(public_id: str) -> str:
+    return f"/jobs/{public_id}"
+
+
+def api_sessions(**parameters: str | int | None) -> str:
+    return with_query(f"{API}/sessions", **parameters)
+
+
+def api_session(session: str, part: str = "") -> str:
+    """The session's twin, or that of its `messages` or `calls`."""
+    return f"{API}/sessions/{session}" + (f"/{part}" if part else "")
+
+
+def api_history(history: str, part: str = "") -> str:
+    """The history's twin, or a part of it: `ledger`, `calls/7/view`, `blocks/12.1/fate`."""
+    return f"{API}/histories/{history}" + (f"/{part}" if part else "")
+
+
+def api_search(q: str) -> str:
+    return with_query(f"{API}/search", q=q)
+
+
+def api_job(public_id: str) -> str:
+    return f"{API}/jobs/{quote(public_id)}"

@@ -1,0 +1,262 @@
+"""The frame around every page: title, JSON twin, and on a session's pages its header and its tabs with their answers.
+
+A new tab is one file of views and one line in `TABS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+
+from ctxweb import addresses
+from ctxweb.models import Session
+
+THEMES = ("light", "dark")  # anything else follows the system
+THEME_COOKIE = "ctxweb_theme"
+NAV = (
+    # section, word, address
+    ("sessions", "Sessions", addresses.SESSIONS),
+    ("jobs", "Jobs", addresses.JOBS),
+    ("settings", "Settings", addresses.SETTINGS),
+)
+TITLES = {  # format id: the name that its users know
+    "claude_code": "Claude Code",
+    "codex": "Codex",
+    "anthropic_messages": "Anthropic Messages",
+    "openai_messages": "OpenAI Messages",
+    "message_list": "Message list",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What the reader has selected, so that a change of tab keeps it: a call number and a block `seq.i`."""
+
+    call: int | None = None
+    block: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabKind:
+    """One page of a session. `address` is None where the tab has nothing to show; `alert` marks an answer that is a warning."""
+
+    id: str
+    label: str
+    key: str
+    address: Callable[[Session, Chosen], str | None]
+    answer: Callable[[Session, Chosen], str]
+    alert: Callable[[Session], bool] = lambda session: False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    label: str
+    answer: str
+    address: str
+    key: str
+    alert: bool
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHeader:
+    """Identification of a session. Token figures are those that the provider reported; None is unknown."""
+
+    public_id: str
+    name: str
+    parent: str | None
+    lane: str
+    format: str
+    producer_version: str
+    model: str
+    calls: int
+    records: int
+    size: int | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    peak: int | None
+    window: int | None
+    sent: int | None
+    cached_share: float | None
+    tabs: tuple[Tab, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    title: str
+    section: str
+    json: str
+    theme: str
+    session: SessionHeader | None
+    nav: tuple[tuple[str, str, str], ...] = NAV
+
+
+def counted(count: int, word: str) -> str:
+    """`1 drop`, `3 drops`, `1,302 blocks`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def format_title(format_id: str) -> str:
+    return TITLES.get(format_id, format_id)
+
+
+def session_name(session: Session) -> str:
+    """What a person calls it: its title, else the id in the file, else ours."""
+    return session.title or session.native_id or session.public_id
+
+
+def _compactions_answer(session: Session, chosen: Chosen) -> str:
+    parts = []
+    if session.recorded_compactions:
+        parts.append(counted(session.recorded_compactions, "compaction"))
+    if session.inferred_drops:
+        parts.append(f"{session.inferred_drops:,} not recorded")
+    return ", ".join(parts) or "no compaction"
+
+
+def _fate_address(session: Session, chosen: Chosen) -> str | None:
+    if chosen.block is None:
+        return None
+    seq, _, i = chosen.block.partition(".")
+    return addresses.fate(session.public_id, int(seq), int(i))
+
+
+def _not_understood(session: Session) -> int:
+    """Records whose verdict is neither `ok` nor `blank`."""
+    return sum(count for verdict, count in session.verdicts.items() if verdict not in ("ok", "blank"))
+
+
+def _import_answer(session: Session, chosen: Chosen) -> str:
+    odd = _not_understood(session)
+    return f"{session.record_count - odd:,} of {session.record_count:,}"
+
+
+TABS: tuple[TabKind, ...] = (
+    TabKind(
+        id="overview",
+        label="Overview",
+        key="g o",
+        address=lambda session, chosen: addresses.overview(session.public_id, call=chosen.call),
+        answer=_compactions_answer,
+    ),
+    TabKind(
+        id="messages",
+        label="Messages",
+        key="g m",
+        address=lambda session, chosen: addresses.messages(session.public_id),
+        answer=lambda session, chosen: f"{session.message_count:,}",
+    ),
+    TabKind(
+        id="view",
+        label="View",
+        key="g v",
+        address=lambda session, chosen: addresses.view(session.public_id, chosen.call or session.call_count) if session.call_count else None,
+        answer=lambda session, chosen: f"call {chosen.call or session.call_count:,}",
+    ),
+    TabKind(
+        id="ledger",
+        label="Ledger",
+        key="g l",
+        address=lambda session, chosen: addresses.ledger(session.public_id),
+        answer=lambda session, chosen: f"{session.removed_blocks:,} removed" if session.removed_blocks else "nothing removed",
+    ),
+    TabKind(
+        id="fate",
+        label="Fate",
+        key="g f",
+        address=_fate_address,
+        answer=lambda session, chosen: f"block {chosen.block}",
+    ),
+    TabKind(
+        id="import",
+        label="Import",
+        key="g i",
+        address=lambda session, chosen: addresses.import_report(session.public_id),
+        answer=_import_answer,
+        alert=lambda session: _not_understood(session) > 0,
+    ),
+)
+
+
+def _tabs(session: Session, current: str, chosen: Chosen) -> tuple[Tab, ...]:
+    tabs = []
+    for kind in TABS:
+        address = kind.address(session, chosen)
+        if address is not None:
+            tabs.append(
+                Tab(
+                    label=kind.label,
+                    answer=kind.answer(session, chosen),
+                    address=address,
+                    key=kind.key,
+                    alert=kind.alert(session),
+                    current=kind.id == current,
+                )
+            )
+    return tuple(tabs)
+
+
+def session_header(session: Session, *, tab: str, chosen: Chosen) -> SessionHeader:
+    """The header of a session's page. Load the session with `select_related("current__source", "parent")`."""
+    sent = [session.input_tokens, session.cache_write_tokens, session.cache_read_tokens]
+    total = sum(part or 0 for part in sent) if session.input_tokens is not None else None
+    return SessionHeader(
+        public_id=session.public_id,
+        name=session_name(session),
+        parent=session.parent.public_id if session.parent else None,
+        lane=session.lane,
+        format=format_title(session.format),
+        producer_version=session.producer_version,
+        model=session.model,
+        calls=session.call_count,
+        records=session.record_count,
+        size=session.current.source.size if session.current else None,
+        started_at=session.started_at,
+        ended_at=session.ended_at,
+        peak=session.peak_context,
+        window=session.context_window,
+        sent=total,
+        cached_share=(session.cache_read_tokens or 0) / total if total else None,
+        tabs=_tabs(session, tab, chosen),
+    )
+
+
+def frame(request: HttpRequest, *, title: str, section: str, json: str) -> Frame:
+    """The frame of a page that belongs to no session."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return Frame(title=title, section=section, json=json, theme=theme if theme in THEMES else "", session=None)
+
+
+def session_frame(
+    request: HttpRequest, session: Session, *, tab: str, title: str, json: str, call: int | None = None, block: str | None = None
+) -> Frame:
+    """The frame of a session's page: `tab` is its id in `TABS`, `title` its answer; `call` and `block` are selected."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return Frame(
+        title=f"{title} · {session_name(session)}",
+        section="sessions",
+        json=json,
+        theme=theme if theme in THEMES else "",
+        session=session_header(session, tab=tab, chosen=Chosen(call=call, block=block)),
+    )
+
+
+def show(
+    request: HttpRequest, *, template: str, frame: Frame, page: Any, fragments: Mapping[str, str] | None = None, status: int = 200
+) -> HttpResponse:
+    """Render the whole page, or the fragment whose target htmx named.
+
+    `fragments` maps the id of an element to the template of what is inside it. Templates see `frame` and `page`, nothing else.
+    """
+    htmx = getattr(request, "htmx", None)
+    if htmx and not htmx.history_restore_request and fragments and htmx.target in fragments:
+        template = fragments[htmx.target]
+    response = render(request, template, {"frame": frame, "page": page}, status=status)
+    patch_vary_headers(response, ("HX-Request", "HX-Target"))
+    return response
