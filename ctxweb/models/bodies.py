@@ -19,7 +19,7 @@ class Body(models.Model):
 class TokenCount(models.Model):
     """Tokens of a body under a named public tokenizer. `exact` is False where it had to be counted in pieces."""
 
-    body = models.ForeignKey(Body, on_delete=models.CASCADE, related_name="counts")
+    body = models.ForeignKey(Body, on_delete=models.CASCADE, related_name="counts", db_index=False)
     encoding = models.CharField(max_length=20)
     tokens = models.IntegerField()
     exact = models.BooleanField(default=True)

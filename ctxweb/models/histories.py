@@ -11,7 +11,7 @@ class History(models.Model):
     """All compactions over one lane. The recorded one is made by the import; `bins` is its context map in ≤ 300 bins."""
 
     public_id = models.CharField(max_length=40)
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="histories")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="histories", db_index=False)
     origin = models.CharField(max_length=10)
     policy = models.CharField(max_length=60, blank=True)
     bins = models.JSONField(default=dict)
@@ -27,7 +27,7 @@ class History(models.Model):
 class Compaction(models.Model):
     """One compaction: reported sizes, and the balance of the estimates before − removed + added = after."""
 
-    history = models.ForeignKey(History, on_delete=models.CASCADE, related_name="compactions")
+    history = models.ForeignKey(History, on_delete=models.CASCADE, related_name="compactions", db_index=False)
     ordinal = models.IntegerField()
     index = models.IntegerField(null=True)
     before_call = models.IntegerField(null=True)
@@ -68,8 +68,8 @@ class LedgerEntry(models.Model):
     """One edit of one block. `tokens_*` are estimates; an added message's blocks are entries with verb `restore`
     or `summarise` and `tokens_before` 0."""
 
-    history = models.ForeignKey(History, on_delete=models.CASCADE, related_name="entries")
-    compaction = models.ForeignKey(Compaction, on_delete=models.CASCADE, related_name="entries")
+    history = models.ForeignKey(History, on_delete=models.CASCADE, related_name="entries", db_index=False)
+    compaction = models.ForeignKey(Compaction, on_delete=models.CASCADE, related_name="entries", db_index=False)
     ordinal = models.IntegerField()
     verb = models.CharField(max_length=10)
     layer = models.CharField(max_length=40)
@@ -102,7 +102,7 @@ class Span(models.Model):
 
     STILL_VISIBLE = 2_000_000_000
 
-    history = models.ForeignKey(History, on_delete=models.CASCADE, related_name="spans")
+    history = models.ForeignKey(History, on_delete=models.CASCADE, related_name="spans", db_index=False)
     seq = models.IntegerField()
     i = models.IntegerField()
     state = models.CharField(max_length=10)

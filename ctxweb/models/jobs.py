@@ -6,7 +6,11 @@ from django.db import models
 
 
 class Job(models.Model):
-    """One piece of work. State changes by compare-and-swap on (state, attempt); a lease that ran out is swept."""
+    """One piece of work. State changes by compare-and-swap on (state, attempt); a lease that ran out is swept.
+
+    `attempt` goes up before each run; `fruitless` counts the runs since the last committed progress. `cursor` says where
+    the next run goes on. `log` holds the last lines for people. `version` goes up with every change.
+    """
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -22,7 +26,9 @@ class Job(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     stage = models.CharField(max_length=12, blank=True)
     params = models.JSONField(default=dict)
+    cursor = models.JSONField(default=dict)
     attempt = models.IntegerField(default=0)
+    fruitless = models.IntegerField(default=0)
     worker = models.CharField(max_length=80, blank=True)
     lease_until = models.DateTimeField(null=True)
     run_after = models.DateTimeField(null=True)

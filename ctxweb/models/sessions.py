@@ -57,17 +57,26 @@ class Session(models.Model):
 
 
 class Revision(models.Model):
-    """One published reading of a session from a source. Rows hang on it and become visible when it is `current`."""
+    """One reading of a session from a source. Its rows become visible when it is the `current` one of its session.
+
+    While it is `importing` it has no session yet: a session is there only when it can be read as a whole. `ready` is
+    current; `superseded` is an earlier or less full reading, kept with its source; `discarded` is contained in another
+    and will be removed. `records` are the ranges [first, last] of the source's record numbers that belong to the lane,
+    `facts` what the importer says of the lane, `figures` its counts and sums (contracts.md 2).
+    """
 
     class State(models.TextChoices):
         IMPORTING = "importing"
         READY = "ready"
         SUPERSEDED = "superseded"
+        DISCARDED = "discarded"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="revisions")
+    session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="revisions")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="revisions")
     state = models.CharField(max_length=12, choices=State.choices, default=State.IMPORTING)
     records = models.JSONField(default=list)
+    facts = models.JSONField(default=dict)
+    figures = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -77,7 +86,7 @@ class Revision(models.Model):
 class Message(models.Model):
     """One logged message; `records` of the file were folded into it. `call` produced it."""
 
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="messages")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="messages", db_index=False)
     seq = models.IntegerField()
     role = models.CharField(max_length=12)
     origin = models.CharField(max_length=12)
@@ -104,11 +113,11 @@ class Message(models.Model):
 class Block(models.Model):
     """One block of a message. `tokens` is the exact count of its body, `estimate` what it is taken to cost in a prompt."""
 
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="blocks")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="blocks", db_index=False)
     seq = models.IntegerField()
     i = models.IntegerField()
     kind = models.CharField(max_length=12)
-    body = models.ForeignKey(Body, on_delete=models.PROTECT, related_name="blocks")
+    body = models.ForeignKey(Body, on_delete=models.PROTECT, related_name="blocks", db_index=False)
     state = models.CharField(max_length=10, default="whole")
     tokens = models.IntegerField(null=True)
     exact = models.BooleanField(default=True)
@@ -139,10 +148,11 @@ class Block(models.Model):
 class ModelCall(models.Model):
     """One model call: what the provider reported, what the view explains, and how the view is composed.
 
+    `inherited` calls were copied from another session and count there; `copied` says that another imported file told so.
     `kinds` is the estimate of its view by block kind, in the order of `compaction.messages.BLOCK_KINDS`.
     """
 
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="calls")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="calls", db_index=False)
     n = models.IntegerField()
     seq = models.IntegerField(null=True)
     line = models.BigIntegerField()
@@ -152,6 +162,7 @@ class ModelCall(models.Model):
     previous = models.IntegerField(null=True)
     abandoned = models.BooleanField(default=False)
     inherited = models.BooleanField(default=False)
+    copied = models.BooleanField(default=False)
     input_tokens = models.BigIntegerField(null=True)
     cache_write_tokens = models.BigIntegerField(null=True)
     cache_read_tokens = models.BigIntegerField(null=True)
@@ -171,6 +182,7 @@ class ModelCall(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["revision", "n"], name="call_number")]
+        indexes = [models.Index(fields=["native_id"], name="call_native_id", condition=~models.Q(native_id=""))]
 
     def __str__(self) -> str:
         return f"call {self.n}"
@@ -179,7 +191,7 @@ class ModelCall(models.Model):
 class Finding(models.Model):
     """Something that a reader must be told: an orphan, a skipped part, an impossible figure. Ids and sizes only."""
 
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="finding_rows")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="finding_rows", db_index=False)
     ordinal = models.IntegerField()
     code = models.CharField(max_length=40)
     line = models.BigIntegerField(null=True)
