@@ -1,5 +1,6 @@
 """ASGI entry point, which `manage.py serve` gives to granian."""
 
+import asyncio
 import os
 import warnings
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,8 +20,6 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-_END_OF_BODY: Message = {"type": "http.request", "body": b"", "more_body": False}
-
 
 def limited(scope: Scope, receive: Receive) -> Receive:
     """`receive`, which stops reading a body that outgrows its path's limit.
@@ -30,18 +29,21 @@ def limited(scope: Scope, receive: Receive) -> Receive:
     """
     limit = body_limit(scope["path"])
     received = 0
+    is_cut = False
 
     async def receive_limited() -> Message:
-        nonlocal received
-        if received > limit or announced(scope) > limit:
-            return _END_OF_BODY
-        message = await receive()
-        received += len(message.get("body", b""))
-        if received <= limit:
-            return message
-        others = [header for header in scope["headers"] if header[0] != b"content-length"]
-        scope["headers"] = [*others, (b"content-length", str(received).encode())]
-        return _END_OF_BODY
+        nonlocal received, is_cut
+        if is_cut:  # Django waits for the end of the connection; the answer is there before
+            await asyncio.get_running_loop().create_future()
+        if announced(scope) <= limit:
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received <= limit:
+                return message
+            others = [header for header in scope["headers"] if header[0] != b"content-length"]
+            scope["headers"] = [*others, (b"content-length", str(received).encode())]
+        is_cut = True
+        return {"type": "http.request", "body": b"", "more_body": False}
 
     return receive_limited
 

@@ -5,7 +5,7 @@ import os
 from django.conf import settings
 from django.core.checks import Error, register
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 SQLITE_IN_FORCE = (
     # pragma, value read back, the setting that gives it
@@ -30,21 +30,21 @@ def home_is_writable(**_: object) -> list[Error]:
     return [Error(f"The state folder {settings.HOME.root} is not writable.", hint="Set CTXWEB_HOME to one that is.", id="ctxweb.E002")]
 
 
-def require_database_in_force() -> None:
-    """Read the connection's modes back.
+def require_database_in_force(database: BaseDatabaseWrapper) -> None:
+    """Read the modes of an open connection back.
 
-    Raises ImproperlyConfigured, naming the setting, when one that the reliability of imports rests on is not in force.
+    Raises ImproperlyConfigured, naming the setting, when one that the reliability of imports rests on is not in
+    force, and Django's database errors when the database does not answer.
     """
-    if connection.vendor != "sqlite":
-        with connection.cursor() as cursor:
+    with database.cursor() as cursor:
+        if database.vendor != "sqlite":
             cursor.execute("SELECT 1")
-        return
-    with connection.cursor() as cursor:
+            return
         for pragma, expected, setting in SQLITE_IN_FORCE:
             cursor.execute(f"PRAGMA {pragma}")
             found = cursor.fetchone()[0]
             if found != expected:
                 raise ImproperlyConfigured(f"SQLite's {pragma} is {found!r}, not {expected!r}: DATABASES needs {setting}.")
-    found_mode = getattr(connection, "transaction_mode", None)
-    if found_mode != "IMMEDIATE":
-        raise ImproperlyConfigured(f"SQLite's transaction mode is {found_mode!r}: DATABASES needs OPTIONS.transaction_mode = 'IMMEDIATE'.")
+    mode = getattr(database, "transaction_mode", None)
+    if mode != "IMMEDIATE":
+        raise ImproperlyConfigured(f"SQLite's transaction mode is {mode!r}: DATABASES needs OPTIONS.transaction_mode = 'IMMEDIATE'.")

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 
 from ctxweb.access import has_machine_token, is_api, is_foreign
-from ctxweb.errors import FORBIDDEN, METHOD_NOT_ALLOWED, TOO_LARGE, error_answer
+from ctxweb.errors import BAD_REQUEST, FORBIDDEN, METHOD_NOT_ALLOWED, TOO_LARGE, error_answer
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 UPLOAD_PATHS = ("/api/v1/sessions", "/upload")  # their body is a file
@@ -34,10 +35,16 @@ class IsolationMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        request.get_host()  # raises DisallowedHost, which becomes 400
-        response = error_answer(request, FORBIDDEN) if is_foreign(request) else self.get_response(request)
+        response = self._refusal(request) or self.get_response(request)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         return response
+
+    def _refusal(self, request: HttpRequest) -> HttpResponse | None:
+        try:
+            request.get_host()
+        except DisallowedHost:
+            return error_answer(request, BAD_REQUEST)
+        return error_answer(request, FORBIDDEN) if is_foreign(request) else None
 
 
 class BodyLimitMiddleware:

@@ -44,9 +44,9 @@ INSTALLED_APPS = [
     "csp",
 ]
 MIDDLEWARE = [
-    "ctxweb.middleware.IsolationMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
+    "ctxweb.middleware.IsolationMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "ctxweb.middleware.BodyLimitMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -20,17 +20,14 @@ class ApiError(Exception):
         self.message = message
 
 
-def make_api() -> NinjaAPI:
+def make_api(*, namespace: str = "api") -> NinjaAPI:
     """An API without rooms; access is checked in `ctxweb.middleware`, for every route alike."""
     api = NinjaAPI(
         title="ctxweb",
         version="1",
-        urls_namespace="api",
+        urls_namespace=namespace,
         docs_url=None,
-        openapi_extra={
-            "components": {"securitySchemes": {"machineToken": {"type": "http", "scheme": "bearer"}}},
-            "security": [{"machineToken": []}],
-        },
+        description="POST, PUT, PATCH and DELETE need the token of `$CTXWEB_HOME/api-token` as `Authorization: Bearer TOKEN`.",
     )
     for kind, answer in ERROR_ANSWERS:
         api.add_exception_handler(kind, answer)

@@ -20,7 +20,7 @@ def prepare_database() -> None:
     if failed:
         raise StartRefused("\n".join(str(message) for message in failed))
     try:
-        require_database_in_force()
+        require_database_in_force(connection)
         call_command("migrate", interactive=False, verbosity=0)
     except (DatabaseError, ImproperlyConfigured) as error:
         raise StartRefused(f"The database is not ready: {str(error).strip()}") from error
