@@ -1,0 +1,123 @@
+"""The records of a stream: each physical line or element with its verdict, in order and in bounded memory."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+from ctxweb.importers.physical.documents import read_document
+from ctxweb.importers.physical.elements import Element, ElementScanner, element_records, read_elements
+from ctxweb.importers.physical.errors import TooManyRecords
+from ctxweb.importers.physical.lines import CHUNK_BYTES, Line, read_lines
+from ctxweb.importers.physical.records import Layout, LooksLikeRecord, Position, RawRecord, ReadLimits
+from ctxweb.importers.physical.splices import Piece, read_pieces
+from ctxweb.importers.physical.values import OVERSIZE
+
+# Blank lines after an unfinished record are held back until it is known whether the source ends there.
+_HELD_BLANKS = 10_000
+
+
+def read_records(
+    stream: BinaryIO,
+    *,
+    limits: ReadLimits,
+    layout: Layout,
+    looks_like_record: LooksLikeRecord,
+    start: Position | None = None,
+) -> Iterator[RawRecord]:
+    """The records of `stream`, unpacked UTF-8 that stands at its beginning.
+
+    Arbitrary bytes give verdicts, never exceptions; more records than the limit raise `TooManyRecords`. Layout `lines`
+    can start again at a `Position`. Layout `document` gives the whole object as one record; `document_records` gives the
+    elements of its main array.
+    """
+    if start is not None and layout != "lines":
+        raise ValueError(f"layout {layout!r} is read from its beginning only")
+    for record in _records(stream, limits, layout, looks_like_record, start or Position()):
+        if record.number > limits.max_records:
+            raise TooManyRecords(
+                f"The source holds more than {limits.max_records:,} records (reached at byte {record.offset:,}). "
+                "Split it, or raise the limit for records of an import."
+            )
+        yield record
+
+
+def _records(
+    stream: BinaryIO, limits: ReadLimits, layout: Layout, looks_like_record: LooksLikeRecord, start: Position
+) -> Iterator[RawRecord]:
+    if layout == "lines":
+        _move_to(stream, start.offset)
+        return settle_tail(_line_records(stream, limits, looks_like_record, start))
+    if layout == "document":
+        return _document_record(stream, limits, looks_like_record)
+    scanner = ElementScanner(max_bytes=limits.max_line_bytes, enter="array" if layout == "array" else None)
+    return element_records(read_elements(stream, scanner), limits)
+
+
+def _move_to(stream: BinaryIO, offset: int) -> None:
+    if offset and stream.seekable():
+        stream.seek(offset)
+        return
+    while offset > 0 and (skipped := stream.read(min(offset, CHUNK_BYTES))):
+        offset -= len(skipped)
+
+
+def _line_records(stream: BinaryIO, limits: ReadLimits, looks_like_record: LooksLikeRecord, start: Position) -> Iterator[RawRecord]:
+    number = start.number
+    for line in read_lines(stream, max_line_bytes=limits.max_line_bytes, start=start):
+        if line.content is None:
+            pieces = [Piece(0, OVERSIZE)]
+        else:
+            pieces = read_pieces(line.content, max_depth=limits.max_depth, looks_like_record=looks_like_record)
+        for place, piece in enumerate(pieces, start=1):
+            end = pieces[place].start if place < len(pieces) else line.length
+            yield _line_record(number, line, piece, end)
+            number += 1
+
+
+def _line_record(number: int, line: Line, piece: Piece, end: int) -> RawRecord:
+    verdict, value, flags = piece.reading
+    return RawRecord(
+        number=number,
+        line=line.number,
+        offset=line.offset + piece.start,
+        length=end - piece.start,
+        verdict=verdict,
+        value=value,
+        flags=flags,
+    )
+
+
+def settle_tail(records: Iterator[RawRecord]) -> Iterator[RawRecord]:
+    """The same records; an unfinished one that only blank lines follow becomes the truncated tail (V7)."""
+    held: list[RawRecord] = []
+    for record in records:
+        if held:
+            held.append(record)
+            if not _is_blank(record) or len(held) > _HELD_BLANKS:
+                *settled, record = held
+                held.clear()
+                yield from settled
+        if not held:
+            if "unfinished" in record.flags:
+                held.append(record)
+            else:
+                yield record
+    if held:
+        yield replace(held[0], verdict="truncated_tail")
+        yield from held[1:]
+
+
+def _is_blank(record: RawRecord) -> bool:
+    return record.verdict == "blank" or "empty" in record.flags
+
+
+def _document_record(stream: BinaryIO, limits: ReadLimits, looks_like_record: LooksLikeRecord) -> Iterator[RawRecord]:
+    raw = read_document(stream, limits=limits)
+    text = raw.strip()
+    if b"\n" not in text:
+        return settle_tail(_line_records(io.BytesIO(raw), limits, looks_like_record, Position()))
+    element = Element(raw.find(text[:1]), len(text), text, True, False)
+    return element_records(iter([element]), limits)
