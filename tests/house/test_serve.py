@@ -47,8 +47,11 @@ class Served:
         return next(found for found in self.of_this_home() if word in " ".join(found.cmdline()) and os.getpgid(found.pid) == found.pid)
 
     def _is_ours(self, process: psutil.Process) -> bool:
+        """By its environment; the broker, which writes over that, by its working folder."""
         try:
-            return process.status() != psutil.STATUS_ZOMBIE and process.environ().get("CTXWEB_HOME") == str(self.program.home)
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return False
+            return process.environ().get("CTXWEB_HOME") == str(self.program.home) or process.cwd().startswith(str(self.program.home))
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             return False
 
