@@ -1,0 +1,247 @@
+"""The life of one block: when it was visible, which edits changed or took it, and what stands for it now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, Sum
+from django.db.models.functions import Substr
+from django.http import Http404
+
+from compaction.messages import BlockId
+from ctxweb.models import Block, Body, LedgerEntry, Message, ModelCall, Span
+from ctxweb.queries.body import Preview, body_preview
+from ctxweb.queries.messages import BlockRow, block_row, prompt_size
+from ctxweb.queries.readable import Lane
+from ctxweb.text_diff import BUDGET_CHARS, Diff, diff_of
+
+DIFF_CHARS = 400_000  # of each side; what lies behind is not compared
+CARRIERS = 20
+BEGINNING = BlockId(0, 0)
+NEIGHBOURS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeSpan:
+    """The block in one state, visible in the calls `from_call` … `to_call` (None: still visible)."""
+
+    state: str
+    from_call: int
+    to_call: int | None
+    estimate: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FateEdit:
+    """One edit of the block, with its compaction. `body_after` is the text of its new state, None where nothing is left."""
+
+    ordinal: int
+    compaction: int
+    index: int | None
+    before_call: int | None
+    at: datetime | None
+    line: int
+    origin: str
+    mechanism: str
+    trigger: str
+    status: str
+    detached: bool
+    action: str
+    layer: str
+    adds: bool
+    state_before: str
+    state_after: str
+    tokens_before: int
+    tokens_after: int
+    never_sent: bool
+    body_after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relative:
+    """Another block in the life of this one: a checkpoint that stands for it, or a block of the same file."""
+
+    block: str
+    kind: str
+    role: str
+    origin: str
+    tool_name: str
+    excerpt: str
+    estimate: int | None
+    first_call: int | None
+    last_call: int | None
+    end: str
+    compaction: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """Blocks of the same file: `total` of them, this one included, `tokens` in all."""
+
+    path: str
+    total: int
+    tokens: int
+    blocks: tuple[Relative, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockFate:
+    """`born` and `last_seen` are the first and the last call that held the block; `sent` is how many did, and `sent_tokens`
+    the sum of its estimates over them."""
+
+    block: BlockRow
+    born: int | None
+    last_seen: int | None
+    role: str
+    origin: str
+    label: str
+    line: int
+    record: int
+    at: datetime | None
+    produced_by: int | None
+    abandoned: bool
+    visible: str
+    spans: tuple[LifeSpan, ...]
+    edits: tuple[FateEdit, ...]
+    carried_by: tuple[Relative, ...]
+    sent: int
+    sent_tokens: int
+    calls: int
+    same_file: Neighbours
+
+
+def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING) -> BlockFate:
+    """The fate of the block at `place`; the blocks of the same file behind `after`. Raises Http404."""
+    found = Block.objects.filter(revision=lane.revision, seq=place.seq, i=place.i).select_related("body").defer("body__text")
+    block, message = found.first(), Message.objects.filter(revision=lane.revision, seq=place.seq).first()
+    if block is None or message is None:
+        raise Http404
+    first = ModelCall.objects.filter(revision=lane.revision, n=block.first_call).first()
+    spans = _spans(lane, place)
+    entries = LedgerEntry.objects.filter(history=lane.history, seq=place.seq, i=place.i).select_related("compaction").order_by("ordinal")
+    edits = tuple(_edit(entry) for entry in entries)
+    lengths = [(span, (span.to_call or lane.session.call_count + 1) - span.from_call) for span in spans]
+    return BlockFate(
+        block=block_row(block, prompt=prompt_size(first)),
+        born=block.first_call,
+        last_seen=block.last_call,
+        role=message.role,
+        origin=message.origin,
+        label=message.label,
+        line=message.line,
+        record=message.record,
+        at=message.at,
+        produced_by=message.call,
+        abandoned=message.abandoned,
+        visible=message.visible,
+        spans=spans,
+        edits=edits,
+        carried_by=_carriers(lane, edits),
+        sent=sum(length for _, length in lengths),
+        sent_tokens=sum(span.estimate * length for span, length in lengths),
+        calls=lane.session.call_count,
+        same_file=neighbours(lane=lane, path=block.path, after=after),
+    )
+
+
+def _spans(lane: Lane, place: BlockId) -> tuple[LifeSpan, ...]:
+    rows = Span.objects.filter(history=lane.history, seq=place.seq, i=place.i).order_by("from_call")
+    return tuple(
+        LifeSpan(
+            state=row.state,
+            from_call=row.from_call,
+            to_call=None if row.to_call == Span.STILL_VISIBLE else row.to_call,
+            estimate=row.estimate,
+        )
+        for row in rows
+        if row.from_call <= lane.session.call_count
+    )
+
+
+def _edit(entry: LedgerEntry) -> FateEdit:
+    compaction = entry.compaction
+    return FateEdit(
+        ordinal=entry.ordinal,
+        compaction=compaction.ordinal,
+        index=compaction.index,
+        before_call=compaction.before_call,
+        at=compaction.at,
+        line=compaction.line,
+        origin=compaction.origin,
+        mechanism=compaction.mechanism,
+        trigger=compaction.trigger,
+        status=compaction.status,
+        detached=compaction.detached,
+        action=entry.verb,
+        layer=entry.layer,
+        adds=entry.adds,
+        state_before=entry.state_before,
+        state_after=entry.state_after,
+        tokens_before=entry.tokens_before,
+        tokens_after=entry.tokens_after,
+        never_sent=entry.never_sent,
+        body_after=bytes(entry.body_after).hex() if entry.body_after else None,
+    )
+
+
+def _carriers(lane: Lane, edits: Sequence[FateEdit]) -> tuple[Relative, ...]:
+    """The blocks that the compactions which took this one put in its place."""
+    took = {edit.compaction for edit in edits if not edit.adds and not edit.state_after}
+    entries = LedgerEntry.objects.filter(history=lane.history, compaction__ordinal__in=took, adds=True, verb__in=("summarise", "replace"))
+    put = {(entry.seq, entry.i): entry.compaction.ordinal for entry in entries.select_related("compaction").order_by("ordinal")[:CARRIERS]}
+    return _relatives(lane, put)
+
+
+def _relatives(lane: Lane, places: dict[tuple[int, int], int | None]) -> tuple[Relative, ...]:
+    seqs = {seq for seq, _ in places}
+    messages = {row.seq: row for row in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
+    blocks = Block.objects.filter(revision=lane.revision, seq__in=seqs).order_by("seq", "i")
+    return tuple(
+        Relative(
+            block=f"{block.seq}.{block.i}",
+            kind=block.kind,
+            role=messages[block.seq].role,
+            origin=messages[block.seq].origin,
+            tool_name=block.tool_name,
+            excerpt=block.excerpt,
+            estimate=block.estimate,
+            first_call=block.first_call,
+            last_call=block.last_call,
+            end=block.end,
+            compaction=places[block.seq, block.i],
+        )
+        for block in blocks
+        if (block.seq, block.i) in places
+    )
+
+
+def neighbours(*, lane: Lane, path: str, after: BlockId, limit: int = NEIGHBOURS) -> Neighbours:
+    """The first `limit` blocks of the file `path` behind the place `after`, in file order; none for an empty path."""
+    blocks = Block.objects.filter(revision=lane.revision, path=path) if path else Block.objects.none()
+    behind = blocks.filter(Q(seq__gt=after.seq) | Q(seq=after.seq, i__gt=after.i)).order_by("seq", "i")
+    places = list(behind.values_list("seq", "i")[: limit + 1])
+    shown = places[:limit]
+    return Neighbours(
+        path=path,
+        total=blocks.count(),
+        tokens=blocks.aggregate(tokens=Sum("estimate"))["tokens"] or 0,
+        blocks=_relatives(lane, dict.fromkeys(shown)),
+        next=f"{shown[-1][0]}.{shown[-1][1]}" if len(places) > limit else None,
+    )
+
+
+def edit_diff(*, before: str, after: str, budget: int = BUDGET_CHARS) -> Diff:
+    """The difference between two bodies, given by digest, which the caller has found in the session."""
+    keys = [bytes.fromhex(before), bytes.fromhex(after)]
+    found = Body.objects.filter(digest__in=keys).annotate(head=Substr("text", 1, DIFF_CHARS)).values_list("digest", "head")
+    texts = {bytes(digest): str(head) for digest, head in found}
+    return diff_of(texts.get(keys[0], ""), texts.get(keys[1], ""), budget=budget)
+
+
+def text_preview(*, digest: str) -> Preview | None:
+    """Head and tail of a body, given by digest, which the caller has found in the session."""
+    body = Body.objects.filter(digest=bytes.fromhex(digest)).defer("text").first()
+    return body_preview(body=body) if body is not None else None

@@ -1,0 +1,124 @@
+"""What the prompt of another call held and this one does not, with the edit that took it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet, Sum
+
+from ctxweb.models import LedgerEntry, Message, Span
+from ctxweb.queries.readable import Lane
+from ctxweb.queries.view import ViewBlock, absent_at, logged_blocks, state_excerpts, view_block, visible_at
+
+LARGEST = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taker:
+    """The edit that took a block out of the view, and its compaction."""
+
+    action: str
+    layer: str
+    compaction: int
+    index: int | None
+    origin: str
+    mechanism: str
+    before_call: int | None
+    never_sent: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ghost:
+    """A block that left. `taker` is None where no edit took it; `reason` then says why it is not there."""
+
+    block: ViewBlock
+    taker: Taker | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GhostWindow:
+    """Ghosts in the order of the other prompt: `total` of them, of `total_tokens`; those shown sum to `shown_tokens`."""
+
+    total: int
+    total_tokens: int
+    shown_tokens: int
+    ghosts: tuple[Ghost, ...]
+    next: str | None
+
+
+def largest_ghosts(*, lane: Lane, n: int, against: int) -> GhostWindow:
+    """The `LARGEST` blocks of call `against` that call `n` does not hold."""
+    left = absent_at(lane, visible_at(lane, against), n)
+    largest = sorted(left.order_by("-estimate", "position")[:LARGEST], key=lambda span: span.position)
+    return _window(lane, left, largest, n, against, after=None)
+
+
+def ghost_window(*, lane: Lane, n: int, against: int, after: float | None, limit: int) -> GhostWindow:
+    """The first `limit` of them behind the position `after`."""
+    left = absent_at(lane, visible_at(lane, against), n)
+    behind = left.filter(position__gt=after) if after is not None else left
+    spans = list(behind[: limit + 1])
+    more = spans[limit - 1].position if len(spans) > limit else None
+    return _window(lane, left, spans[:limit], n, against, after=more)
+
+
+def _window(lane: Lane, left: QuerySet[Span], spans: Sequence[Span], n: int, against: int, *, after: float | None) -> GhostWindow:
+    sums = left.order_by().aggregate(blocks=Count("pk"), tokens=Sum("estimate"))
+    return GhostWindow(
+        total=sums["blocks"],
+        total_tokens=sums["tokens"] or 0,
+        shown_tokens=sum(span.estimate for span in spans),
+        ghosts=_ghosts(lane, spans, n, against),
+        next=repr(after) if after is not None else None,
+    )
+
+
+def _ghosts(lane: Lane, spans: Sequence[Span], n: int, against: int) -> tuple[Ghost, ...]:
+    logged = logged_blocks(lane, spans)
+    messages = {row.seq: row for row in Message.objects.filter(revision=lane.revision, seq__in={span.seq for span in spans})}
+    texts = state_excerpts(spans, logged)
+    takers = _takers(lane, spans, n, against)
+    return tuple(
+        Ghost(
+            block=view_block(
+                span, logged[span.seq, span.i], messages[span.seq], size=0, since="left", text=texts.get(bytes(span.body or b""))
+            ),
+            taker=takers.get((span.seq, span.i)),
+            reason=_reason(span, takers, n, against),
+        )
+        for span in spans
+    )
+
+
+def _reason(span: Span, takers: dict[tuple[int, int], Taker], n: int, against: int) -> str:
+    if (span.seq, span.i) in takers:
+        return "edit"
+    return "logged_later" if n < against else "other_branch"
+
+
+def _takers(lane: Lane, spans: Sequence[Span], n: int, against: int) -> dict[tuple[int, int], Taker]:
+    """The last edit between the two calls that took each block."""
+    places = {(span.seq, span.i) for span in spans}
+    entries = (
+        LedgerEntry.objects.filter(history=lane.history, seq__in={seq for seq, _ in places}, adds=False)
+        .filter(compaction__before_call__gt=against, compaction__before_call__lte=n, compaction__detached=False)
+        .select_related("compaction")
+        .order_by("ordinal")
+    )
+    return {(entry.seq, entry.i): _taker(entry) for entry in entries if (entry.seq, entry.i) in places and not entry.state_after}
+
+
+def _taker(entry: LedgerEntry) -> Taker:
+    compaction = entry.compaction
+    return Taker(
+        action=entry.verb,
+        layer=entry.layer,
+        compaction=compaction.ordinal,
+        index=compaction.index,
+        origin=compaction.origin,
+        mechanism=compaction.mechanism,
+        before_call=compaction.before_call,
+        never_sent=entry.never_sent,
+    )

@@ -1,0 +1,168 @@
+"""Whether this installation works: database, queue, tokenizers, store, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count
+from kombu import Connection
+from kombu.exceptions import KombuError
+
+from ctxweb.checks import SQLITE_IN_FORCE
+from ctxweb.home import Home
+from ctxweb.models import Body, Job, Session, Source, TokenCount
+from ctxweb.queries.jobs import last_finished
+
+QUEUE_SECONDS = 0.5
+State = Literal["ok", "warning", "failed"]
+LIMITS = (
+    # setting and environment variable, unit, what it bounds
+    ("CTXWEB_MAX_UPLOAD_BYTES", "bytes", "a source, as it is sent or found"),
+    ("CTXWEB_MAX_EXPANDED_BYTES", "bytes", "a source once it is unpacked"),
+    ("CTXWEB_MAX_LINE_BYTES", "bytes", "a record that is parsed; a longer one is kept and not parsed"),
+    ("CTXWEB_MAX_JSON_DEPTH", "levels", "nesting of a record that is parsed"),
+    ("CTXWEB_MAX_RECORDS", "records", "records of a source"),
+    ("CTXWEB_MAX_POST_BYTES", "bytes", "a request that is no upload"),
+    ("CTXWEB_PAGE_ROWS", "rows", "a window of rows of a page or of its JSON twin"),
+    ("CTXWEB_CELL_BYTES", "bytes", "transcript text in one cell"),
+    ("CTXWEB_BODY_PREVIEW_BYTES", "bytes", "a text that is sent unasked"),
+    ("CTXWEB_SEARCH_SECONDS", "seconds", "a search"),
+    ("CTXWEB_CONCURRENT_IMPORTS", "imports", "imports at the same time"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that must work: `found` is what was measured, `advice` what to do where it does not hold."""
+
+    name: str
+    state: State
+    found: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    name: str
+    value: int
+    unit: str
+    bounds: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """What a part of the state folder takes, in bytes."""
+
+    name: str
+    path: str
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokenizer:
+    """A public tokenizer: how many distinct bodies it has counted, and how many of these in pieces, so only nearly."""
+
+    encoding: str
+    bodies: int
+    in_pieces: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """`api_token` is the place of the token's file, never the token."""
+
+    checks: tuple[Check, ...]
+    tokenizers: tuple[Tokenizer, ...]
+    last_finished: datetime | None
+    waiting: int
+    folders: tuple[Folder, ...]
+    limits: tuple[Limit, ...]
+    home: str
+    api_token: str
+    sessions: int
+    sources: int
+    bodies: int
+
+
+def health(*, home: Home, now: datetime) -> Health:
+    """Everything that the page shows, as it stands at `now`."""
+    waiting = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.LEASED)).count()
+    finished = last_finished().values_list("ended_at", flat=True).first()
+    return Health(
+        checks=(*_database_checks(), _queue_check(waiting)),
+        tokenizers=_tokenizers(),
+        last_finished=finished,
+        waiting=waiting,
+        folders=tuple(_folders(home)),
+        limits=tuple(Limit(name=name, value=getattr(settings, name), unit=unit, bounds=bounds) for name, unit, bounds in LIMITS),
+        home=str(home.root),
+        api_token=str(home.api_token),
+        sessions=Session.objects.filter(current__isnull=False).count(),
+        sources=Source.objects.count(),
+        bodies=Body.objects.count(),
+    )
+
+
+def _database_checks() -> Iterator[Check]:
+    with connection.cursor() as cursor:
+        if connection.vendor != "sqlite":
+            cursor.execute("SHOW server_version")
+            yield Check(name="PostgreSQL", state="ok", found=str(cursor.fetchone()[0]), advice="")
+            return
+        for pragma, expected, setting in SQLITE_IN_FORCE:
+            cursor.execute(f"PRAGMA {pragma}")
+            found = cursor.fetchone()[0]
+            holds = found == expected
+            advice = "" if holds else f"Should be {expected}: DATABASES needs {setting}."
+            yield Check(name=f"SQLite {pragma}", state="ok" if holds else "failed", found=str(found), advice=advice)
+        mode = getattr(connection, "transaction_mode", None)
+        holds = mode == "IMMEDIATE"
+        advice = "" if holds else "Should be IMMEDIATE: DATABASES needs OPTIONS.transaction_mode."
+        yield Check(name="SQLite transaction mode", state="ok" if holds else "failed", found=str(mode), advice=advice)
+
+
+def _queue_check(waiting: int) -> Check:
+    """The queue is only a doorbell: without it jobs wait for the sweeper, nothing is lost."""
+    try:
+        with Connection(settings.CELERY_BROKER_URL, connect_timeout=QUEUE_SECONDS, transport_options=_QUICK) as broker:
+            broker.ensure_connection(max_retries=1, timeout=QUEUE_SECONDS)
+    except (KombuError, OSError) as error:
+        advice = "Jobs wait until the broker answers: start everything with `manage.py serve`, or set REDIS_URL."
+        return Check(name="Queue", state="failed" if waiting else "warning", found=f"no answer ({type(error).__name__})", advice=advice)
+    return Check(name="Queue", state="ok", found="answers", advice="")
+
+
+_QUICK = {"socket_timeout": QUEUE_SECONDS, "socket_connect_timeout": QUEUE_SECONDS}
+
+
+def _tokenizers() -> tuple[Tokenizer, ...]:
+    counted = TokenCount.objects.values_list("encoding", "exact").order_by("encoding")
+    totals: dict[str, list[int]] = {}
+    for encoding, exact, bodies in counted.annotate(bodies=Count("pk")):
+        totals.setdefault(encoding, [0, 0])[0 if exact else 1] += bodies
+    return tuple(Tokenizer(encoding=name, bodies=sum(both), in_pieces=both[1]) for name, both in totals.items())
+
+
+def _folders(home: Home) -> Iterator[Folder]:
+    parts = (
+        ("database", home.database),
+        ("raw sources", home.blobs),
+        ("uploads", home.uploads),
+        ("broker", home.broker),
+        ("log", home.log),
+    )
+    for name, path in parts:
+        files = [file for file in _files(path) if file.is_file()]
+        yield Folder(name=name, path=str(path), files=len(files), size=sum(file.stat().st_size for file in files))
+
+
+def _files(path: Path) -> list[Path]:
+    """The files under a folder, or a file with those that belong to it (SQLite's log)."""
+    return list(path.rglob("*")) if path.is_dir() else list(path.parent.glob(f"{path.name}*"))

@@ -1,0 +1,135 @@
+"""Jobs as people follow them: state, progress, what is left, what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.http import Http404
+
+from ctxweb.models import Job
+
+RUNNING = (Job.State.QUEUED, Job.State.LEASED)
+RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRow:
+    """One job. `done` of `total` is in `unit`; `rate` in units a second and `seconds_left` are None until both are known."""
+
+    id: str
+    kind: str
+    name: str
+    state: str
+    stage: str
+    done: int
+    total: int | None
+    unit: str
+    rate: float | None
+    seconds_left: float | None
+    attempts: int
+    cancel_requested: bool
+    error: dict[str, Any] | None
+    sessions: tuple[str, ...]
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    version: int
+    can_cancel: bool
+    can_retry: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsWindow:
+    """`matching` of `total` jobs, newest first; `states` counts all by state."""
+
+    total: int
+    matching: int
+    states: dict[str, int]
+    jobs: tuple[JobRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    at: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDetail(JobRow):
+    """A job with its log and, once it has ended, its result."""
+
+    log: tuple[LogLine, ...]
+    result: Any
+
+
+def jobs_window(*, state: str, after: int | None, limit: int, now: datetime) -> JobsWindow:
+    """The newest `limit` jobs in `state` (empty: all) behind the row `after`."""
+    jobs = Job.objects.filter(state=state) if state else Job.objects.all()
+    window = list((jobs.filter(pk__lt=after) if after is not None else jobs).defer("log", "result").order_by("-pk")[: limit + 1])
+    shown = window[:limit]
+    states = dict(Job.objects.values_list("state").annotate(Count("pk")).order_by("state"))
+    total = sum(states.values())
+    return JobsWindow(
+        total=total,
+        matching=states.get(state, 0) if state else total,
+        states=states,
+        jobs=tuple(job_row(job, now=now) for job in shown),
+        next=str(shown[-1].pk) if len(window) > limit else None,
+    )
+
+
+def readable_job(*, public_id: str) -> Job:
+    """Raises Http404."""
+    job = Job.objects.filter(public_id=public_id).first()
+    if job is None:
+        raise Http404
+    return job
+
+
+def job_detail(*, public_id: str, now: datetime) -> JobDetail:
+    """Raises Http404."""
+    job = readable_job(public_id=public_id)
+    row = job_row(job, now=now)
+    log = tuple(LogLine(at=str(entry["at"]), line=str(entry["line"])) for entry in job.log)
+    return JobDetail(**{field.name: getattr(row, field.name) for field in fields(JobRow)}, log=log, result=job.result)
+
+
+def last_finished() -> QuerySet[Job]:
+    """Jobs that succeeded, the last first: the queue works when one of them is recent."""
+    return Job.objects.filter(state=Job.State.SUCCEEDED, ended_at__isnull=False).order_by("-ended_at")
+
+
+def job_row(job: Job, *, now: datetime) -> JobRow:
+    """`job` as it stands at `now`."""
+    rate = _rate(job, now)
+    left = (job.total - job.done) / rate if rate and job.total is not None and job.state == Job.State.LEASED else None
+    return JobRow(
+        **{field.name: getattr(job, field.name) for field in fields(JobRow) if field.name in _COPIED},
+        id=job.public_id,
+        name=str(job.params.get("name", "")),
+        attempts=job.attempt,
+        rate=rate,
+        seconds_left=left,
+        sessions=_sessions(job),
+        can_cancel=job.state in RUNNING and not job.cancel_requested,
+        can_retry=job.state in RETRYABLE,
+    )
+
+
+_COPIED = {field.name for field in fields(JobRow)} & {field.name for field in Job._meta.get_fields()} - {"id"}
+
+
+def _rate(job: Job, now: datetime) -> float | None:
+    if job.started_at is None or not job.done:
+        return None
+    seconds = ((job.ended_at or now) - job.started_at).total_seconds()
+    return job.done / seconds if seconds > 0 else None
+
+
+def _sessions(job: Job) -> tuple[str, ...]:
+    found = job.result.get("sessions", ()) if isinstance(job.result, dict) else ()
+    return tuple(name for name in found if isinstance(name, str))

@@ -1,0 +1,216 @@
+"""The overview of a lane: its context map, the selected call, what happened and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctxweb.charts.bins import MOST_BINS, Bin, binned, bins_from_json
+from ctxweb.charts.context_map import MOST_CALLS_IN_ORDER, ContextMap, MapFigures, Stack, context_map
+from ctxweb.charts.strata import Layer
+from ctxweb.lane_rows import lane_rows
+from ctxweb.models import History, Session
+from ctxweb.queries.became import Became, became
+from ctxweb.queries.happenings import Happening, drops_of, happenings
+from ctxweb.queries.readout import Readout, hidden_overhead, readout
+
+MOST_TOLD = 40  # happenings on the page; the ledger has all
+BEFORE_FILE = 60_000  # tokens; a first call above it with few visible ones belongs to an earlier file (analysis.md, 1.3)
+BEFORE_FILE_VISIBLE = 0.1
+REATTACHED = 1_000  # tokens; less after a compaction is not worth a line
+TABLE_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The answer line. `sizes` are reported (before, after) of the summaries, at most three."""
+
+    summaries: int
+    other: int
+    unrecorded: int
+    by_person: int
+    removed_blocks: int
+    sizes: tuple[tuple[int, int], ...]
+    calls: int
+    peak: int
+    peak_is_estimate: bool
+    peak_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewPage:
+    """`before_file`: tokens of the first call that belong to an earlier file, None where it begins normally.
+
+    `map` and `selected` are None in a lane without calls. `reattached`: (call, tokens) right after a compaction that no record shows.
+    """
+
+    public_id: str
+    calls: int
+    stack: Stack
+    can_stack_in_order: bool
+    outcome: Outcome
+    map: ContextMap | None
+    selected: Readout | None
+    told: tuple[Happening, ...]
+    untold: int
+    reattached: tuple[tuple[int, int], ...]
+    became: Became
+    findings: int
+    before_file: int | None
+    reports_sizes: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapPage:
+    """Only the map, for a switch of its stack."""
+
+    public_id: str
+    calls: int
+    stack: Stack
+    can_stack_in_order: bool
+    map: ContextMap | None
+    selected: Readout | None
+    before_file: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadoutPage:
+    public_id: str
+    selected: Readout
+    stack: Stack | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    bins: tuple[Bin, ...]
+    layers: tuple[Layer, ...]
+
+
+def default_stack(*, calls: int) -> Stack:
+    return "order" if calls <= MOST_CALLS_IN_ORDER else "kind"
+
+
+def overview_page(*, session: Session, history: History, call: int | None, stack: Stack | None) -> OverviewPage:
+    """Everything on the overview; `call` and `stack` as asked for, None for the usual."""
+    found = happenings(history=history)
+    overhead = hidden_overhead(revision_id=history.revision_id)
+    drawn, drawing = _map(session, history, found=found, overhead=overhead, stack=stack)
+    selected = _selected(session, history, call=call, bins=drawn.bins, found=found, overhead=overhead)
+    return OverviewPage(
+        public_id=session.public_id,
+        calls=session.call_count,
+        stack=drawing.stack if drawing else "order",
+        can_stack_in_order=bool(drawn.layers) or session.call_count <= MOST_CALLS_IN_ORDER,
+        outcome=_outcome(session, found, drawing),
+        map=drawing,
+        selected=selected,
+        told=found[:MOST_TOLD],
+        untold=max(len(found) - MOST_TOLD, 0),
+        reattached=_reattached(found),
+        became=became(revision_id=history.revision_id),
+        findings=session.findings,
+        before_file=_before_file(drawn.bins, overhead),
+        reports_sizes=overhead is not None,
+    )
+
+
+def map_page(*, session: Session, history: History, call: int | None, stack: Stack | None) -> MapPage:
+    found = happenings(history=history)
+    overhead = hidden_overhead(revision_id=history.revision_id)
+    drawn, drawing = _map(session, history, found=found, overhead=overhead, stack=stack)
+    return MapPage(
+        public_id=session.public_id,
+        calls=session.call_count,
+        stack=drawing.stack if drawing else "order",
+        can_stack_in_order=session.call_count <= MOST_CALLS_IN_ORDER,
+        map=drawing,
+        selected=_selected(session, history, call=call, bins=drawn.bins, found=found, overhead=overhead),
+        before_file=_before_file(drawn.bins, overhead),
+    )
+
+
+def readout_page(*, session: Session, history: History, call: int, stack: Stack | None) -> ReadoutPage | None:
+    """The readout of one call, None if the lane has no such call."""
+    found = happenings(history=history)
+    selected = _readout(session, history, n=call, found=found, overhead=hidden_overhead(revision_id=history.revision_id))
+    return None if selected is None else ReadoutPage(public_id=session.public_id, selected=selected, stack=stack)
+
+
+def _map(
+    session: Session, history: History, *, found: Sequence[Happening], overhead: int | None, stack: Stack | None
+) -> tuple[_Drawn, ContextMap | None]:
+    """The map call by call up to `MOST_CALLS_IN_ORDER`, above it from the stored bins."""
+    if not session.call_count:
+        return _Drawn(bins=(), layers=()), None
+    asked = stack or default_stack(calls=session.call_count)
+    drops = drops_of(found, overhead=overhead or 0)
+    if session.call_count <= MOST_CALLS_IN_ORDER:
+        rows = lane_rows(history=history)
+        most = len(rows.calls) if asked == "order" else MOST_BINS
+        drawn = _Drawn(bins=binned(rows.calls, drops=[drop.before_call for drop in drops], most=most), layers=rows.layers)
+    else:
+        drawn = _Drawn(bins=bins_from_json(history.bins), layers=())
+    figures = MapFigures(
+        calls=session.call_count,
+        bins=drawn.bins,
+        drops=drops,
+        window=session.context_window,
+        overhead=overhead,
+        layers=drawn.layers if asked == "order" else (),
+    )
+    return drawn, context_map(figures, stack=asked)
+
+
+def _selected(
+    session: Session, history: History, *, call: int | None, bins: Sequence[Bin], found: Sequence[Happening], overhead: int | None
+) -> Readout | None:
+    """The call asked for, else the largest."""
+    if not bins:
+        return None
+    largest = max(bins, key=lambda each: each.call.size).call.n
+    n = call if call is not None and 1 <= call <= session.call_count else largest
+    return _readout(session, history, n=n, found=found, overhead=overhead)
+
+
+def _readout(session: Session, history: History, *, n: int, found: Sequence[Happening], overhead: int | None) -> Readout | None:
+    drops = [drop.before_call for drop in drops_of(found, overhead=overhead or 0)]
+    return readout(
+        history=history, n=n, calls=session.call_count, window=session.context_window, overhead=overhead, drops=drops
+    )
+
+
+def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap | None) -> Outcome:
+    done = [each for each in found if each.status == "ok"]
+    summaries = [each for each in done if each.action == "summarise"]
+    sizes = [(each.before, each.after) for each in summaries if each.before is not None and each.after is not None and not each.estimated]
+    peak = session.peak_context or (drawing.peak if drawing else 0)
+    return Outcome(
+        summaries=len(summaries),
+        other=sum(each.action not in ("summarise", "inferred") and not each.by_person for each in done),
+        unrecorded=sum(each.inferred for each in done),
+        by_person=sum(each.by_person for each in done),
+        removed_blocks=session.removed_blocks,
+        sizes=tuple((before, after) for before, after in sizes[:3] if before and after),
+        calls=session.call_count,
+        peak=peak,
+        peak_is_estimate=session.peak_context is None,
+        peak_share=peak / session.context_window if session.context_window else None,
+    )
+
+
+def _reattached(found: Sequence[Happening]) -> tuple[tuple[int, int], ...]:
+    return tuple(
+        (each.call, each.reattached)
+        for each in found
+        if each.call is not None and each.action == "summarise" and each.reattached is not None and each.reattached >= REATTACHED
+    )[:6]
+
+
+def _before_file(bins: Sequence[Bin], overhead: int | None) -> int | None:
+    """What the first call holds beyond its log, where that is too much for a system prompt."""
+    if not bins or overhead is None or bins[0].call.reported is None:
+        return None
+    first = bins[0].call
+    if overhead > BEFORE_FILE and first.estimate < BEFORE_FILE_VISIBLE * (first.reported or 0):
+        return overhead
+    return None
