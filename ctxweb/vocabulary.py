@@ -60,6 +60,24 @@ MECHANISM_ACTION: dict[str, str] = {  # a mechanism takes the hue of the edits t
     "clear": "remove",
     "unknown": "remove",
 }
+MECHANISM_WORDS: dict[str, str] = {
+    "truncate_output": "outputs truncated",
+    "dedup": "duplicates removed",
+    "mask_tool_result": "results masked",
+    "clear_tool_result": "results cleared",
+    "clear_thinking": "thinking cleared",
+    "prune_head_tail": "middles cut",
+    "snip_messages": "messages snipped",
+    "sliding_window": "window moved",
+    "summary": "summary",
+    "checkpoint_replace": "checkpoint",
+    "remote_opaque": "remote compaction",
+    "spill": "stored outside",
+    "rewind": "rewind",
+    "revert": "revert",
+    "clear": "cleared by hand",
+    "unknown": "not recorded",
+}
 _TEXT_OF_ROLE = {"assistant": "assistant", "system": "overhead", "developer": "overhead", "tool": "tool-result"}
 _OF_BLOCK_KIND = {
     "thinking": "thinking",
@@ -84,3 +102,8 @@ def kind_of(*, kind: str, role: str, origin: str) -> str:
 def action_of(*, mechanism: str, origin: str) -> Word:
     """The tag of a compaction: its action, or `not recorded` for a drop that only the figures show."""
     return ACTIONS["inferred" if origin == "inferred" else MECHANISM_ACTION[mechanism]]
+
+
+def mechanism_word(mechanism: str) -> str:
+    """What a mechanism did, in the words of the map's labels."""
+    return MECHANISM_WORDS[mechanism]

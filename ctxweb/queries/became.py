@@ -81,7 +81,13 @@ def _largest(*, revision_id: int) -> tuple[LeftBlock, ...]:
     names = names_of(revision_id=revision_id, places=[(seq, i) for seq, i, *_ in rows])
     return tuple(
         LeftBlock(
-            seq=seq, i=i, name=names.get((seq, i)) or kind.replace("_", " "), estimate=estimate or 0, first=first or 0, last=last, action=end
+            seq=seq,
+            i=i,
+            name=names.get((seq, i)) or kind.replace("_", " "),
+            estimate=estimate or 0,
+            first=first or 0,
+            last=last,
+            action=end,
         )
         for seq, i, estimate, first, last, end, kind in rows
     )

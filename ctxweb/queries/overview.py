@@ -174,9 +174,7 @@ def _selected(
 
 def _readout(session: Session, history: History, *, n: int, found: Sequence[Happening], overhead: int | None) -> Readout | None:
     drops = [drop.before_call for drop in drops_of(found, overhead=overhead or 0)]
-    return readout(
-        history=history, n=n, calls=session.call_count, window=session.context_window, overhead=overhead, drops=drops
-    )
+    return readout(history=history, n=n, calls=session.call_count, window=session.context_window, overhead=overhead, drops=drops)
 
 
 def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap | None) -> Outcome:

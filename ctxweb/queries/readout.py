@@ -75,9 +75,7 @@ def hidden_overhead(*, revision_id: int) -> int | None:
     return None if first is None else max((first[0] or 0) - (first[1] or 0), 0)
 
 
-def readout(
-    *, history: History, n: int, calls: int, window: int | None, overhead: int | None, drops: Sequence[int]
-) -> Readout | None:
+def readout(*, history: History, n: int, calls: int, window: int | None, overhead: int | None, drops: Sequence[int]) -> Readout | None:
     """The readout of call `n`, None if there is no such call. `drops` are the calls before which something left, in order."""
     call = ModelCall.objects.filter(revision_id=history.revision_id, n=n).first()
     if call is None:
@@ -120,9 +118,11 @@ def _sums(history: History, n: int) -> dict[str, int]:
     """Estimates of the view by colour class."""
     sums: dict[str, int] = {}
     for kind, role, origin, tokens in (
-        _view(history, n).order_by().values("kind", "role", "origin").annotate(tokens=Sum(F("estimate"))).values_list(
-            "kind", "role", "origin", "tokens"
-        )
+        _view(history, n)
+        .order_by()
+        .values("kind", "role", "origin")
+        .annotate(tokens=Sum(F("estimate")))
+        .values_list("kind", "role", "origin", "tokens")
     ):
         name = kind_of(kind=kind, role=role, origin=origin)
         sums[name] = sums.get(name, 0) + tokens
@@ -138,14 +138,14 @@ def _categories(sums: dict[str, int], *, reported: int | None, total: int, overh
     for kind in reversed(KINDS):
         tokens = sums.get(kind.name, 0) + (overhead if kind.name == "overhead" else 0)
         if tokens:
-            rows.append(
-                Category(name=kind.name, word=kind.word, tokens=tokens, share=tokens / total if total else None, is_estimate=True)
-            )
+            rows.append(Category(name=kind.name, word=kind.word, tokens=tokens, share=tokens / total if total else None, is_estimate=True))
     return tuple(rows)
 
 
 def _largest(history: History, n: int) -> tuple[LargeBlock, ...]:
-    spans = list(_view(history, n).order_by("-estimate", "seq")[:LARGEST].values_list("seq", "i", "kind", "role", "origin", "state", "estimate"))
+    spans = list(
+        _view(history, n).order_by("-estimate", "seq")[:LARGEST].values_list("seq", "i", "kind", "role", "origin", "state", "estimate")
+    )
     names = names_of(revision_id=history.revision_id, places=[(seq, i) for seq, i, *_ in spans])
     large = []
     for seq, i, kind, role, origin, state, estimate in spans:

@@ -1,0 +1,194 @@
+"""The context map: prompt sizes over the calls, stacked by block or by kind, with every drop (visual-language.md, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ctxweb.charts.bins import Bin, CallFigures, binned
+from ctxweb.charts.drops import Drop, DropLine, MechanismIcon, drop_lines, mechanism_icons, trigger_of
+from ctxweb.charts.scale import NOMINAL_WIDTH, Mark, Scale, Step, band, call_labels, gridlines, point_count, scale_for, step_area, step_line
+from ctxweb.charts.strata import Layer, Ribbon, RibbonLabel, cuts_of, is_too_much, ribbon_labels, strata
+from ctxweb.charts.tracks import Tracks, tracks_of
+from ctxweb.vocabulary import KIND_NAMES
+
+HEIGHT = 310
+MOST_CALLS_IN_ORDER = 600
+MOST_POINTS = 2_000
+MOST_COLUMNS = 120
+LEAST_COLUMN = 8.0  # px
+OVERHEAD = 0  # place of `system + tools` among the kinds
+
+Stack = Literal["order", "kind"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapFigures:
+    """What is drawn. `overhead`: tokens below the first block that no record shows, None where nothing was reported.
+    `layers` in prompt order, () for a map by kind; `bins` where the calls themselves are too many."""
+
+    calls: int
+    bins: tuple[Bin, ...]
+    drops: tuple[Drop, ...]
+    window: int | None
+    overhead: int | None
+    layers: tuple[Layer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A strip that selects a call where no script runs."""
+
+    call: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextMap:
+    """A drawing in units of one call by one pixel; `percent` places are for the annotations, which are not scaled."""
+
+    calls: int
+    bins: int | None
+    height: int
+    stack: Stack
+    hatch_scale: str
+    grid: tuple[Mark, ...]
+    call_labels: tuple[Mark, ...]
+    window: Mark | None
+    trigger: Mark | None
+    trigger_percent: float
+    overhead: int | None
+    overhead_y: float
+    hatch: str
+    base: str
+    areas: tuple[tuple[str, str], ...]
+    ribbons: tuple[Ribbon, ...]
+    labels: tuple[RibbonLabel, ...]
+    over: str
+    reported: str
+    drops: tuple[DropLine, ...]
+    icons: tuple[MechanismIcon, ...]
+    tracks: Tracks
+    columns: tuple[Column, ...]
+    peak: int
+    peak_is_estimate: bool
+    figures: str
+    starts: str
+    drop_calls: str
+
+
+def context_map(figures: MapFigures, *, stack: Stack) -> ContextMap:
+    """Lay the picture out. A map in prompt order falls back to one by kind where it would cost too much."""
+    overhead = figures.overhead or 0
+    bins = figures.bins
+    scale = scale_for(
+        calls=figures.calls,
+        highest=max((max(each.call.size, overhead + each.call.estimate) for each in bins), default=0),
+        window=figures.window,
+        height=HEIGHT,
+    )
+    cuts = cuts_of(figures.layers, calls=figures.calls) if figures.layers else ()
+    in_order = stack == "order" and bool(figures.layers) and not is_too_much(figures.layers, cuts)
+    if not in_order:
+        bins = _within_points(figures, overhead=overhead, scale=scale)
+    return _drawing(figures, bins=bins, cuts=cuts if in_order else (), scale=scale)
+
+
+def _within_points(figures: MapFigures, *, overhead: int, scale: Scale) -> tuple[Bin, ...]:
+    """Fewer bins until all paths together have at most `MOST_POINTS`."""
+    bins = figures.bins
+    drops = [drop.before_call for drop in figures.drops]
+    most = min(len(bins), MOST_POINTS)
+    while sum(point_count(path) for _, path in kind_areas(bins, overhead=overhead, scale=scale)) > MOST_POINTS and most > 40:
+        most = most * 2 // 3
+        bins = _coarser(bins, drops=drops, most=most)
+    return bins
+
+
+def _coarser(bins: Sequence[Bin], *, drops: Sequence[int], most: int) -> tuple[Bin, ...]:
+    """Bins of bins: the same rule over the calls that the bins show."""
+    numbered = [
+        CallFigures(n=at, reported=b.call.reported, kinds=b.call.kinds, cached=b.call.cached, human=b.call.human)
+        for at, b in enumerate(bins, 1)
+    ]
+    starts = {b.first: at for at, b in enumerate(bins, 1)}
+    edges = [starts[drop] for drop in drops if drop in starts]
+    joined = binned(numbered, drops=edges, most=most)
+    return tuple(
+        Bin(first=bins[j.first - 1].first, last=bins[j.last - 1].last, call=_with_number(j.call, bins[j.call.n - 1].call.n)) for j in joined
+    )
+
+
+def _with_number(call: CallFigures, n: int) -> CallFigures:
+    return CallFigures(n=n, reported=call.reported, kinds=call.kinds, cached=call.cached, human=call.human)
+
+
+def kind_areas(bins: Sequence[Bin], *, overhead: int, scale: Scale) -> list[tuple[int, str]]:
+    """(place of the kind, its area down to the base), the uppermost first, so that each layer costs one edge."""
+    kinds = len(bins[0].call.kinds) if bins else 0
+    areas = []
+    for kind in reversed(range(kinds)):
+        if kind != OVERHEAD and not any(each.call.kinds[kind] for each in bins):
+            continue
+        steps = [Step(x0=b.first - 1, x1=b.last, y=scale.y(overhead + sum(b.call.kinds[: kind + 1]))) for b in bins]
+        areas.append((kind, step_area(steps, base=scale.height)))
+    return areas
+
+
+def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...], scale: Scale) -> ContextMap:
+    overhead = figures.overhead or 0
+    reported = [Step(x0=b.first - 1, x1=b.last, y=None if b.call.reported is None else scale.y(b.call.reported)) for b in bins]
+    explained = [Step(x0=b.first - 1, x1=b.last, y=scale.y(overhead + b.call.estimate)) for b in bins]
+    ribbons: tuple[Ribbon, ...] = ()
+    labels: tuple[RibbonLabel, ...] = ()
+    if cuts:
+        laid = strata(figures.layers, cuts=cuts, overhead=overhead, scale=scale)
+        areas, ribbons = laid.merged, laid.ribbons
+        labels = ribbon_labels(ribbons, line=[step.y for step in reported], scale=scale)
+    else:
+        areas = tuple((KIND_NAMES[kind], path) for kind, path in kind_areas(bins, overhead=overhead, scale=scale))
+    trigger = trigger_of(figures.drops)
+    first_drop = min((drop.before_call - 1 for drop in figures.drops if not drop.inferred), default=0)
+    top = max(bins, key=lambda each: each.call.size, default=None)
+    return ContextMap(
+        calls=figures.calls,
+        bins=None if len(bins) == figures.calls else len(bins),
+        height=scale.height,
+        stack="order" if cuts else "kind",
+        hatch_scale=f"{scale.calls / NOMINAL_WIDTH:.4f}",
+        grid=gridlines(scale),
+        call_labels=call_labels(figures.calls),
+        window=Mark(at=round(scale.y(figures.window), 1), value=figures.window) if figures.window else None,
+        trigger=Mark(at=round(scale.y(trigger), 1), value=trigger) if trigger else None,
+        trigger_percent=scale.percent(first_drop),
+        overhead=figures.overhead,
+        overhead_y=round(scale.y(overhead), 1),
+        hatch=step_area(reported, base=scale.height),
+        base=step_area([Step(x0=0, x1=figures.calls, y=scale.y(overhead))], base=scale.height) if cuts and overhead else "",
+        areas=areas,
+        ribbons=ribbons,
+        labels=labels,
+        over=band(explained, reported),
+        reported=step_line(reported),
+        drops=drop_lines(figures.drops, scale=scale),
+        icons=mechanism_icons(figures.drops, scale=scale),
+        tracks=tracks_of(bins),
+        columns=_columns(bins, scale=scale),
+        peak=top.call.size if top else 0,
+        peak_is_estimate=top is not None and top.call.reported is None,
+        figures=" ".join(str(each.call.size) for each in bins),
+        starts=" ".join(str(each.first) for each in bins) if len(bins) != figures.calls else "",
+        drop_calls=" ".join(str(call) for call in dict.fromkeys(drop.before_call for drop in figures.drops)),
+    )
+
+
+def _columns(bins: Sequence[Bin], *, scale: Scale) -> tuple[Column, ...]:
+    """At most `MOST_COLUMNS` strips of at least `LEAST_COLUMN` px."""
+    count = min(len(bins), MOST_COLUMNS, int(NOMINAL_WIDTH / LEAST_COLUMN))
+    borders = [round(len(bins) * at / count) for at in range(count + 1)] if count else []
+    groups = [bins[a:b] for a, b in zip(borders, borders[1:], strict=False) if b > a]
+    return tuple(
+        Column(call=group[len(group) // 2].call.n, x=group[0].first - 1, width=group[-1].last - group[0].first + 1) for group in groups
+    )
