@@ -99,8 +99,9 @@ class Edit:
 
     State edit: `block` gets `state` and, where it is known, the content `body`; `unit_tokens` is its size when the
     content is not known (a cleared result's placeholder).
-    Range edit: `takes` leave the view together; the messages `puts` (already `Appended`) stand in their place, at the
-    position of the first block taken, or directly after the block `after`, or at the end when neither is known.
+    Range edit: `takes` leave the view together; the messages `puts` (already `Appended`) stand directly after the block
+    `after` where it is given, else at the position of the first block taken, else at the end. Blocks
+    that are in the view already stay where they are; one that comes back comes in the state in which it left.
     """
 
     verb: Verb

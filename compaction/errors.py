@@ -1,0 +1,48 @@
+"""Everything that this library raises, in one tree. A message says what is wrong, where, and what to do.
+
+    CompactionError
+    ├── TranscriptError     an event stream that no lane can have: the importer that made it is wrong
+    ├── EditError           an edit that has neither of the two shapes, or whose target is not in the view
+    │   └── OrphanError     a planned batch that would split a tool interaction
+    ├── ProtocolError       messages whose tool calls and results do not pair
+    ├── LimitError          limits that contradict each other
+    └── EncodingError       a tokenizer whose ranks are absent or damaged
+
+Errors carry ids and sizes, never transcript text.
+"""
+
+from __future__ import annotations
+
+
+class CompactionError(Exception):
+    """Root of all errors of this library."""
+
+
+class TranscriptError(CompactionError):
+    """The events do not describe a lane: seq not dense, a message shown that was never logged, calls out of order."""
+
+
+class EditError(CompactionError):
+    """A planned edit that cannot be applied."""
+
+
+class OrphanError(EditError):
+    """A planned batch would leave a tool call without its result, or a result without its call."""
+
+
+class ProtocolError(CompactionError):
+    """Tool calls and results do not pair. `code` names the rule, `tool_id` the pair, `block` the place (`seq.i`)."""
+
+    def __init__(self, message: str, *, code: str, tool_id: str, block: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.tool_id = tool_id
+        self.block = block
+
+
+class LimitError(CompactionError):
+    """Limits that contradict each other, such as a trigger above the window."""
+
+
+class EncodingError(CompactionError):
+    """The ranks of an encoding are absent or are not the published ones."""
