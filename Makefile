@@ -26,7 +26,7 @@ $(DEV_STAMP): requirements-dev.txt $(STAMP)
 setup: $(DEV_STAMP)
 
 run: $(STAMP)
-	$(if $(SESSIONS),$(PY) manage.py import_sessions "$(SESSIONS)")
+	$(if $(SESSIONS),$(PY) manage.py import_sessions "$(patsubst ~/%,$(HOME)/%,$(SESSIONS))" || echo "Not everything was imported; the reasons stand above.")
 	@exec $(PY) manage.py serve --port $(PORT)
 
 test: $(DEV_STAMP)

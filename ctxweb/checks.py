@@ -7,6 +7,7 @@ from django.core.checks import Error, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+START = "start"  # the tag of the checks that a start makes
 SQLITE_IN_FORCE = (
     # pragma, value read back, the setting that gives it
     ("journal_mode", "wal", "PRAGMA journal_mode=WAL in OPTIONS.init_command"),
@@ -15,7 +16,7 @@ SQLITE_IN_FORCE = (
 )
 
 
-@register()
+@register(START)
 def hosts_are_exact(**_: object) -> list[Error]:
     patterns = [host for host in settings.ALLOWED_HOSTS if "*" in host or host.startswith(".")]
     if settings.ALLOWED_HOSTS and not patterns:
@@ -23,7 +24,7 @@ def hosts_are_exact(**_: object) -> list[Error]:
     return [Error("ALLOWED_HOSTS is empty or holds a pattern.", hint="Name each host in full in CTXWEB_ALLOWED_HOSTS.", id="ctxweb.E001")]
 
 
-@register()
+@register(START)
 def home_is_writable(**_: object) -> list[Error]:
     if os.access(settings.HOME.root, os.W_OK | os.X_OK):
         return []

