@@ -13,7 +13,7 @@ from ctxweb.access import has_machine_token, is_api, is_foreign
 from ctxweb.errors import BAD_REQUEST, FORBIDDEN, METHOD_NOT_ALLOWED, TOO_LARGE, error_answer
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
-UPLOAD_PATHS = ("/api/v1/sessions", "/upload")  # their body is a file
+UPLOAD_PATHS = ("/api/v1/sessions", "/import")  # their body is a file
 
 
 def body_limit(path: str) -> int:

@@ -32,6 +32,14 @@ CTXWEB_BODY_PREVIEW_BYTES = _env.envint("CTXWEB_BODY_PREVIEW_BYTES", default=409
 CTXWEB_SEARCH_SECONDS = _env.envint("CTXWEB_SEARCH_SECONDS", default=2)
 CTXWEB_CONCURRENT_IMPORTS = _env.envint("CTXWEB_CONCURRENT_IMPORTS", default=2)
 
+# --- where agents of this machine keep their sessions: offered on the Sessions page, read when the person says so
+CTXWEB_CLAUDE_ROOTS = [
+    _env.envpath("CLAUDE_CONFIG_DIR", default=Path.home() / ".claude"),
+    Path.home() / ".claude",
+    Path.home() / ".config" / "claude",
+]
+CTXWEB_CODEX_ROOTS = [_env.envpath("CODEX_HOME", default=Path.home() / ".codex")]
+
 # --- who may ask: loopback names, exactly
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_env.hosts("CTXWEB_ALLOWED_HOSTS")]
 

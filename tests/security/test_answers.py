@@ -131,7 +131,7 @@ def test_a_body_is_refused_one_byte_above_its_limit(browser: Client, size: int, 
     assert answer.status_code == status
 
 
-@pytest.mark.parametrize("path", ["/api/v1/sessions", "/upload"])
+@pytest.mark.parametrize("path", ["/api/v1/sessions", "/import"])
 def test_a_file_may_be_larger_than_another_body(browser: Client, path: str) -> None:
     with override_settings(CTXWEB_MAX_POST_BYTES=100, CTXWEB_MAX_UPLOAD_BYTES=1000):
         assert browser.post(path, b"x" * 1000, content_type="text/plain").status_code != 413
