@@ -12,11 +12,13 @@ from ctxweb.importers.physical.elements import Element, ElementScanner, element_
 from ctxweb.importers.physical.errors import TooManyRecords
 from ctxweb.importers.physical.lines import CHUNK_BYTES, Line, read_lines
 from ctxweb.importers.physical.records import Layout, LooksLikeRecord, Position, RawRecord, ReadLimits
-from ctxweb.importers.physical.splices import Piece, read_pieces
-from ctxweb.importers.physical.values import OVERSIZE
+from ctxweb.importers.physical.splices import Piece, broken, split_torn
+from ctxweb.importers.physical.values import OVERSIZE, JsonReading, read_json
 
 # Blank lines after an unfinished record are held back until it is known whether the source ends there.
 _HELD_BLANKS = 10_000
+
+_MAY_HOLD_RECORDS = frozenset({"invalid_json", "too_deep"})
 
 
 def read_records(
@@ -67,23 +69,33 @@ def _move_to(stream: BinaryIO, offset: int) -> None:
 def _line_records(stream: BinaryIO, limits: ReadLimits, looks_like_record: LooksLikeRecord, start: Position) -> Iterator[RawRecord]:
     number = start.number
     for line in read_lines(stream, max_line_bytes=limits.max_line_bytes, start=start):
-        if line.content is None:
-            pieces = [Piece(0, OVERSIZE)]
-        else:
-            pieces = read_pieces(line.content, max_depth=limits.max_depth, looks_like_record=looks_like_record)
-        for place, piece in enumerate(pieces, start=1):
-            end = pieces[place].start if place < len(pieces) else line.length
-            yield _line_record(number, line, piece, end)
+        reading = OVERSIZE if line.content is None else read_json(line.content, max_depth=limits.max_depth)
+        if line.content is None or reading.verdict not in _MAY_HOLD_RECORDS:
+            yield _line_record(number, line, 0, line.length, reading)
+            number += 1
+            continue
+        for piece, end in _pieces(line, line.content, reading, limits, looks_like_record):
+            yield _line_record(number, line, piece.start, end, piece.reading)
             number += 1
 
 
-def _line_record(number: int, line: Line, piece: Piece, end: int) -> RawRecord:
-    verdict, value, flags = piece.reading
+def _pieces(
+    line: Line, content: bytes, reading: JsonReading, limits: ReadLimits, looks_like_record: LooksLikeRecord
+) -> Iterator[tuple[Piece, int]]:
+    """The records of a line that is not one JSON value, each with where it ends: where the next one begins."""
+    pieces = split_torn(content, max_depth=limits.max_depth, looks_like_record=looks_like_record)
+    if not pieces:
+        pieces = [Piece(0, reading if reading.verdict == "too_deep" else broken(content))]
+    yield from zip(pieces, [*(piece.start for piece in pieces[1:]), line.length], strict=True)
+
+
+def _line_record(number: int, line: Line, start: int, end: int, reading: JsonReading) -> RawRecord:
+    verdict, value, flags = reading
     return RawRecord(
         number=number,
         line=line.number,
-        offset=line.offset + piece.start,
-        length=end - piece.start,
+        offset=line.offset + start,
+        length=end - start,
         verdict=verdict,
         value=value,
         flags=flags,

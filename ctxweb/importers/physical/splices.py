@@ -22,15 +22,11 @@ class Piece(NamedTuple):
     reading: JsonReading
 
 
-def read_pieces(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecord) -> list[Piece]:
-    """The records of one line, given without its 0x0A; at least one.
+def split_torn(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecord) -> list[Piece]:
+    """The records of a line, given without its 0x0A, that is not one JSON value; none where it holds no whole record.
 
-    A fragment that begins like an object and does not end is flagged `unfinished`: at the end of a source it is a
-    truncated tail (V7).
+    A last fragment that begins like an object is flagged `unfinished`, see `broken`.
     """
-    reading = read_json(raw, max_depth=max_depth)
-    if reading.verdict not in ("invalid_json", "too_deep"):
-        return [Piece(0, reading)]
     glued, rest = _glued_values(raw, max_depth)
     if rest == len(raw):
         return glued
@@ -38,11 +34,13 @@ def read_pieces(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecor
     if recovered:
         return [*glued, Piece(rest, JsonReading("invalid_json")), *recovered]
     if glued and raw.startswith(b"{", rest):
-        return [*glued, Piece(rest, _broken(raw[rest:]))]
-    return [Piece(0, reading if reading.verdict == "too_deep" else _broken(raw))]
+        return [*glued, Piece(rest, broken(raw[rest:]))]
+    return []
 
 
-def _broken(raw: bytes) -> JsonReading:
+def broken(raw: bytes) -> JsonReading:
+    """Verdict on bytes that are no JSON. Where an object begins and does not end they are flagged `unfinished`: at the end
+    of a source that is a truncated tail (V7)."""
     text = raw.removeprefix(BOM).replace(b"\0", b"").lstrip()
     if text.startswith(b"{") and structure_of(text).unfinished:
         return JsonReading("invalid_json", flags=("unfinished",))

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ctxweb.importers.physical.structure import is_deeper
+from ctxweb.importers.physical.structure import structure_of
 
 BOM = b"\xef\xbb\xbf"
 
 # orjson turns integers beyond 64 bits into floats without a word: -9223372036854775809 has 19 digits, 2**64 has 20.
-_LONG_DIGITS = re.compile(rb"\d{19}")
+# One pass that leaves digits and brackets only, so that two fast searches can follow; a pattern runs ten times slower.
+_ALIKE = bytes(ord("0") if byte in b"0123456789" else ord("{") if byte in b"[{" else ord(" ") for byte in range(256))
+_LONG_DIGITS = b"0" * 19
 _LONG_INTEGER = re.compile(rb"(?:\A|[:,\[\s])(?:-\d{19}|\d{20})")
 _INT64_MIN, _UINT64_MAX = -(2**63), 2**64 - 1
 _UINT64_DIGITS = 20
@@ -58,12 +60,13 @@ OVERSIZE = JsonReading("oversize")
 
 def read_json(raw: bytes, *, max_depth: int) -> JsonReading:
     """The one JSON value that `raw` holds, with blanks around it allowed. Never raises."""
-    if not is_deeper(raw, max_depth) and not _has_long_integer(raw):
+    alike = raw.translate(_ALIKE)
+    if _LONG_DIGITS not in alike and (len(raw) <= max_depth or alike.count(b"{") <= max_depth):
         try:
             return JsonReading(None, orjson.loads(raw))
         except orjson.JSONDecodeError:
             pass
-    return _read_repaired(raw, max_depth)
+    return _read_with_care(raw, max_depth)
 
 
 def is_blank(raw: bytes) -> bool:
@@ -71,7 +74,7 @@ def is_blank(raw: bytes) -> bool:
     return not raw.removeprefix(BOM).strip(b" \t\r\n\v\f\0")
 
 
-def _read_repaired(raw: bytes, max_depth: int) -> JsonReading:
+def _read_with_care(raw: bytes, max_depth: int) -> JsonReading:
     text = raw.removeprefix(BOM)
     has_nul = b"\0" in text
     if is_blank(text):
@@ -82,7 +85,7 @@ def _read_repaired(raw: bytes, max_depth: int) -> JsonReading:
     whole = _without_lone_surrogates(valid)
     if whole != text:
         flags.add("lossy_text")
-    if is_deeper(whole, max_depth):
+    if structure_of(whole).depth > max_depth:
         return JsonReading("too_deep", flags=tuple(sorted(flags)))
     try:
         value = _decode(whole, flags)
@@ -110,7 +113,7 @@ def _is_lone_surrogate(escape: bytes) -> bool:
 
 
 def _has_long_integer(raw: bytes) -> bool:
-    return _LONG_DIGITS.search(raw) is not None and _LONG_INTEGER.search(raw) is not None
+    return _LONG_DIGITS in raw.translate(_ALIKE) and _LONG_INTEGER.search(raw) is not None
 
 
 def _decode(raw: bytes, flags: set[str]) -> Any:
