@@ -1,0 +1,182 @@
+"""Which entries of a source are one lane: what parents join is one conversation, sidechains are subagents of their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from compaction.transcript import Lane
+from ctxweb.importers.claude_code.entries import UNNAMED, Entry
+from ctxweb.importers.claude_code.events import LaneFacts, lane_events
+from ctxweb.importers.claude_code.source import Source
+
+PRODUCER = "Claude Code"
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversation:
+    """Entries of the main chain of one lane, and the session ids that they carry."""
+
+    entries: list[Entry] = field(default_factory=list)
+    sessions: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def native_id(self) -> str:
+        """The session id that most messages carry, the earlier one if two are even."""
+        votes = Counter(entry.session for entry in self.entries if entry.is_message and entry.session)
+        return votes.most_common(1)[0][0] if votes else next(iter(self.sessions), "")
+
+    @property
+    def has_messages(self) -> bool:
+        return any(entry.is_message for entry in self.entries)
+
+    @property
+    def key(self) -> str:
+        return self.native_id or f"record:{self.entries[0].uuid or self.entries[0].number}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Sidechain:
+    """Entries of one subagent."""
+
+    id: str
+    session: str
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return f"{self.session}/{self.id}"
+
+
+def lanes_of(source: Source, elsewhere: frozenset[str]) -> Iterator[Lane]:
+    """The lanes of a source, conversations first. `elsewhere` are ids of model calls that count in another session."""
+    conversations = _conversations(source)
+    sidechains = _sidechains(source)
+    is_shared = len(conversations) + len(sidechains) > 1
+    by_session = {session: conversation for conversation in conversations for session in conversation.sessions}
+    for conversation in conversations:
+        yield _main_lane(source, conversation, elsewhere, _numbers(source, conversation, sidechains) if is_shared else ())
+    for sidechain in sidechains:
+        numbers = tuple(entry.number for entry in sidechain.entries) if is_shared else ()
+        yield _subagent_lane(source, sidechain, by_session.get(sidechain.session), elsewhere, numbers)
+
+
+def _conversations(source: Source) -> list[Conversation]:
+    """Main-chain entries by session id; session ids that a parent joins are one conversation."""
+    joined = _Joined()
+    for entry in source.entries:
+        if not entry.is_sidechain:
+            for uuid in (entry.parent, entry.extra.logical):
+                parent = source.holders.get(uuid or UNNAMED)
+                if parent is not None and not parent.is_sidechain:
+                    joined.join(parent.session, entry.session)
+    found: dict[str, Conversation] = {}
+    for entry in source.entries:
+        if not entry.is_sidechain:
+            conversation = found.setdefault(joined.leader(entry.session), Conversation())
+            conversation.entries.append(entry)
+            conversation.sessions[entry.session] = None
+    return [conversation for conversation in found.values() if conversation.has_messages] or list(found.values())
+
+
+class _Joined:
+    """Session ids that belong together."""
+
+    def __init__(self) -> None:
+        self._leaders: dict[str, str] = {}
+
+    def leader(self, session: str) -> str:
+        while (above := self._leaders.get(session, session)) != session:
+            session = above
+        return session
+
+    def join(self, first: str, second: str) -> None:
+        leader, follower = self.leader(first), self.leader(second)
+        if leader != follower:
+            self._leaders[follower] = leader
+
+
+def _sidechains(source: Source) -> list[Sidechain]:
+    """Sidechain entries by agent id, else by the chain of parents that they hang on."""
+    found: dict[str, Sidechain] = {}
+    ids: dict[str, str] = {}
+    for entry in source.entries:
+        if entry.is_sidechain:
+            chain = entry.agent or ids.get(entry.parent or UNNAMED) or f"record:{entry.uuid or entry.number}"
+            if entry.uuid:
+                ids.setdefault(entry.uuid, chain)
+            found.setdefault(f"{entry.session}/{chain}", Sidechain(id=chain, session=entry.session)).entries.append(entry)
+    return list(found.values())
+
+
+def _numbers(source: Source, conversation: Conversation, sidechains: Iterable[Sidechain]) -> tuple[int, ...]:
+    """Records of the conversation: all that carry one of its session ids, except those of subagents."""
+    others = {entry.number for sidechain in sidechains for entry in sidechain.entries}
+    return tuple(sorted(number for session in conversation.sessions for number in source.records[session] if number not in others))
+
+
+def _main_lane(source: Source, conversation: Conversation, elsewhere: frozenset[str], numbers: tuple[int, ...]) -> Lane:
+    entries, native_id = conversation.entries, conversation.native_id
+    origin = next((entry.extra.forked_from for entry in entries if entry.extra.forked_from not in (None, native_id)), None)
+    is_copy = origin is not None or any(entry.call_id in elsewhere for entry in entries)
+    return Lane(
+        key=conversation.key,
+        native_id=native_id or None,
+        kind="fork" if is_copy else "main",
+        events=lane_events(entries, LaneFacts(figures=source.figures, copied=elsewhere)),
+        parent_native_id=origin,
+        continues=origin,
+        title=_title(source, conversation),
+        record_numbers=numbers,
+        cwd=source.cwd.get(native_id),
+        git_branch=source.branches.get(native_id),
+        model=_model(entries),
+        producer=PRODUCER,
+        producer_version=source.versions.get(native_id),
+    )
+
+
+def _subagent_lane(
+    source: Source, sidechain: Sidechain, parent: Conversation | None, elsewhere: frozenset[str], numbers: tuple[int, ...]
+) -> Lane:
+    entries = sidechain.entries
+    facts = LaneFacts(figures=source.side_figures, copied=elsewhere | source.figures.keys(), is_subagent=True)
+    return Lane(
+        key=sidechain.key,
+        native_id=sidechain.id,
+        kind="subagent",
+        events=lane_events(entries, facts),
+        parent_key=parent.key if parent else None,
+        parent_native_id=(parent.native_id if parent else sidechain.session) or None,
+        parent_tool_id=_task_id(source, sidechain),
+        record_numbers=numbers,
+        cwd=source.cwd.get(sidechain.session),
+        git_branch=source.branches.get(sidechain.session),
+        model=_model(entries),
+        producer=PRODUCER,
+        producer_version=source.versions.get(sidechain.session),
+    )
+
+
+def _task_id(source: Source, sidechain: Sidechain) -> str | None:
+    """The tool call that started a subagent: named by a record, by the result that names the agent, or by its prompt."""
+    named = next((entry.extra.task_id for entry in sidechain.entries if entry.extra.task_id), None)
+    prompt = next((entry.pieces[0].digest for entry in sidechain.entries if entry.kind == "user" and entry.pieces), b"")
+    return named or source.agents.get(sidechain.id) or source.prompts.get(prompt)
+
+
+def _model(entries: list[Entry]) -> str | None:
+    """The model that most records of calls name."""
+    models = Counter(entry.model for entry in entries if entry.model and entry.call_id)
+    return models.most_common(1)[0][0] if models else None
+
+
+def _title(source: Source, conversation: Conversation) -> str | None:
+    titles = source.titles
+    for given in (titles.custom, titles.generated):
+        for session in conversation.sessions:
+            if session in given:
+                return given[session]
+    uuids = {entry.uuid for entry in conversation.entries} if titles.summaries else set()
+    return next((title for leaf, title in titles.summaries.items() if leaf in uuids), None)

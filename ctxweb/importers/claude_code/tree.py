@@ -1,0 +1,197 @@
+"""The tree of one lane: which node stands above each entry, and how its compactions hang together.
+
+Nodes of a path are messages and boundaries; progress, attachments and other system records are links between them. Rules:
+analysis.md 1.1 (missing parents), formats.md 2 (boundaries, preserved messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ctxweb.importers.claude_code.entries import UNNAMED, Entry
+
+NONE = -1
+
+
+@dataclass(slots=True, kw_only=True)
+class Tree:
+    """Indexes are places in the lane's entries. `up`: the node above, `NONE` for a root; a boundary is always a root.
+    `roots`: the root of the path that each entry stands on, `NONE` above the first node.
+
+    `logical`: the entry before a root, in the conversation's own order. `summaries`: the summary messages of a boundary; for
+    a summary without a boundary record it is a boundary of its own. `kept`: entries that stayed through a boundary.
+    `missing`: entries whose parent is not in the file.
+    """
+
+    up: list[int] = field(default_factory=list)
+    roots: list[int] = field(default_factory=list)
+    logical: dict[int, int] = field(default_factory=dict)
+    summaries: dict[int, list[int]] = field(default_factory=dict)
+    kept: dict[int, frozenset[int]] = field(default_factory=dict)
+    missing: set[int] = field(default_factory=set)
+
+    def above(self, node: int) -> Iterator[int]:
+        """`node` and the nodes above it up to the root of its path."""
+        while node != NONE:
+            yield node
+            node = self.up[node]
+
+    def before(self, node: int) -> Iterator[int]:
+        """`node` and all nodes before it in the conversation, across compactions."""
+        seen = set()
+        while node != NONE and node not in seen:
+            seen.add(node)
+            yield node
+            above = self.up[node]
+            node = above if above != NONE else self.logical.get(node, NONE)
+
+
+def tree_of(entries: Sequence[Entry]) -> Tree:
+    tree = Tree()
+    index = _index(entries)
+    _pair_summaries(tree, entries, index)
+    parents = _parents(tree, entries, index)
+    _keep_messages(tree, entries, index, parents)
+    _break_cycles(parents)
+    tree.up = _nodes_above(tree, entries, parents)
+    tree.roots = _roots(tree, entries)
+    tree.logical = {root: _nearest(tree, entries, before) for root, before in tree.logical.items()}
+    return tree
+
+
+def is_boundary(entry: Entry) -> bool:
+    return entry.extra.boundary is not None
+
+
+def _index(entries: Sequence[Entry]) -> dict[str, int]:
+    """The place of the first entry with each uuid."""
+    places: dict[str, int] = {}
+    for place, entry in enumerate(entries):
+        if entry.uuid:
+            places.setdefault(entry.uuid, place)
+    return places
+
+
+def _pair_summaries(tree: Tree, entries: Sequence[Entry], index: dict[str, int]) -> None:
+    """Each summary belongs to the boundary that is its parent, or to the last one if no answer came between."""
+    waiting = NONE
+    for place, entry in enumerate(entries):
+        if is_boundary(entry):
+            tree.summaries[place] = []
+            waiting = place
+        elif "summary" in entry.marks:
+            parent = index.get(entry.parent or UNNAMED, NONE)
+            owner = parent if parent in tree.summaries else waiting
+            tree.summaries.setdefault(owner if owner != NONE else place, []).append(place)
+        elif entry.kind == "assistant":
+            waiting = NONE
+
+
+def _parents(tree: Tree, entries: Sequence[Entry], index: dict[str, int]) -> list[int]:
+    owners = {summary: boundary for boundary, summaries in tree.summaries.items() for summary in summaries}
+    parents, previous = [], NONE
+    for place, entry in enumerate(entries):
+        parents.append(_parent(tree, entry, index, place, previous))
+        if place in owners and owners[place] != place:
+            parents[place] = owners[place]
+        elif place in tree.summaries or parents[place] == NONE:
+            named = index.get(entry.extra.logical or entry.parent or UNNAMED, NONE)
+            tree.logical[place] = named if named not in (NONE, place) else previous
+            parents[place] = NONE
+        if entry.kind != "content-replacement":
+            previous = place
+    return parents
+
+
+def _parent(tree: Tree, entry: Entry, index: dict[str, int], place: int, previous: int) -> int:
+    if entry.parent is None:
+        return NONE
+    parent = index.get(entry.parent, NONE)
+    if parent in (NONE, place):
+        if entry.parent != UNNAMED and previous != NONE and parent == NONE:
+            tree.missing.add(place)
+        return previous
+    return parent
+
+
+def _keep_messages(tree: Tree, entries: Sequence[Entry], index: dict[str, int], parents: list[int]) -> None:
+    """Messages that a boundary kept follow its anchor: what was logged after it and hangs on one of them hangs on the anchor."""
+    anchors: dict[int, int] = {}
+    for place, entry in enumerate(entries):
+        boundary = entry.extra.boundary
+        if boundary is not None:
+            kept = _kept_places(boundary.kept, boundary.segment, index, parents)
+            tree.kept[place] = frozenset(kept)
+            anchor = index.get(boundary.anchor or UNNAMED, place)
+            anchors.update(dict.fromkeys(kept, anchor if anchor in tree.summaries[place] else place))
+        elif parents[place] in anchors and place != anchors[parents[place]]:
+            parents[place] = anchors[parents[place]]
+
+
+def _kept_places(kept: tuple[str, ...], segment: tuple[str, str] | None, index: dict[str, int], parents: list[int]) -> list[int]:
+    if segment is None:
+        return [index[uuid] for uuid in kept if uuid in index]
+    head, place = index.get(segment[0], NONE), index.get(segment[1], NONE)
+    places: list[int] = []
+    while place != NONE and place not in places:
+        places.append(place)
+        place = NONE if place == head else parents[place]
+    return places if head in places else []
+
+
+def _break_cycles(parents: list[int]) -> None:
+    """Cut rings of parents where they are entered first, so that every path ends at a root."""
+    finished = bytearray(len(parents))
+    for start in range(len(parents)):
+        trail: dict[int, None] = {}
+        node = start
+        while node != NONE and not finished[node] and node not in trail:
+            trail[node] = None
+            node = parents[node]
+        if node in trail:
+            parents[node] = NONE
+        for place in trail:
+            finished[place] = 1
+
+
+def _is_node(tree: Tree, entries: Sequence[Entry], place: int) -> bool:
+    entry = entries[place]
+    return entry.is_message or place in tree.summaries or entry.extra.micro is not None
+
+
+def _nearest(tree: Tree, entries: Sequence[Entry], place: int) -> int:
+    """`place` if it is a node, else the node above it."""
+    return place if place == NONE or _is_node(tree, entries, place) else tree.up[place]
+
+
+def _nodes_above(tree: Tree, entries: Sequence[Entry], parents: list[int]) -> list[int]:
+    known: list[int | None] = [None] * len(entries)
+    for start in range(len(entries)):
+        trail: list[int] = []
+        place = start
+        found = known[place]
+        while found is None:
+            trail.append(place)
+            place = parents[place]
+            found = place if place == NONE or _is_node(tree, entries, place) else known[place]
+        for passed in trail:
+            known[passed] = found
+    return [NONE if found is None else found for found in known]
+
+
+def _roots(tree: Tree, entries: Sequence[Entry]) -> list[int]:
+    known: list[int | None] = [None] * len(entries)
+    for start in range(len(entries)):
+        trail: list[int] = []
+        place, found = start, known[start]
+        while found is None:
+            trail.append(place)
+            above = tree.up[place]
+            if above == NONE:
+                found = place if _is_node(tree, entries, place) else NONE
+            else:
+                place, found = above, known[above]
+        for passed in trail:
+            known[passed] = found
+    return [NONE if found is None else found for found in known]
