@@ -34,13 +34,18 @@ def plain_views(events: Iterable[Event]) -> Iterator[tuple[int, list[Seen]]]:
             for seq in event.seqs:
                 view += [block for block in logged[seq] if block not in view]
         elif isinstance(event, Edited):
-            for edit in event.compaction.edits:
-                if event.base is None:
-                    view = _edited(view, edit, logged, looks)
-                elif edit.block not in view:
-                    _change_look(edit, looks)
+            view = _after(event, view, logged, looks)
         elif isinstance(event, Called):
             yield event.call.n, [looks[block] for block in view]
+
+
+def _after(event: Edited, view: list[BlockId], logged: dict[int, list[BlockId]], looks: dict[BlockId, Seen]) -> list[BlockId]:
+    for edit in event.compaction.edits:
+        if event.base is None:
+            view = _edited(view, edit, logged, looks)
+        elif edit.block not in view:
+            _change_look(edit, looks)
+    return view
 
 
 def _edited(view: list[BlockId], edit: Edit, logged: dict[int, list[BlockId]], looks: dict[BlockId, Seen]) -> list[BlockId]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from compaction.messages import Block, BlockId, BlockKind, Body, Message, Role
+from compaction.messages import Block, BlockId, BlockKind, BlockState, Body, Message, Role
 from compaction.transcript import Appended, Called, Compaction, Edit, Edited, Event, Mechanism, ModelCall, Shown, Usage
+
+KINDS: tuple[BlockKind, ...] = ("text", "thinking", "tool_use", "tool_result", "image")
+STATES: tuple[BlockState, ...] = ("truncated", "cleared", "spilled", "replaced")
+ROLES: tuple[Role, ...] = ("user", "assistant")
 
 
 class LettersAsTokens:
@@ -80,12 +84,12 @@ def lanes(draw: st.DrawFn) -> list[Event]:
 
 @st.composite
 def _messages(draw: st.DrawFn, seq: int) -> Message:
-    kinds = draw(st.lists(st.sampled_from(["text", "thinking", "tool_use", "tool_result", "image"]), max_size=3))
+    kinds = draw(st.lists(st.sampled_from(KINDS), max_size=3))
     blocks = tuple(
         block(seq, i, draw(st.text("ab", max_size=40)), kind, draw(st.sampled_from("xyz")) if kind.startswith("tool") else None)
         for i, kind in enumerate(kinds, start=1)
     )
-    role = draw(st.sampled_from(["user", "assistant"]))
+    role = draw(st.sampled_from(ROLES))
     return Message(seq=seq, role=role, origin="unknown", blocks=blocks, line=seq, record=seq)
 
 
@@ -97,10 +101,10 @@ def _blocks(known: dict[int, int]) -> list[BlockId]:
 def _edits(draw: st.DrawFn, known: dict[int, int]) -> Edit:
     blocks = _blocks(known)
     if blocks and draw(st.booleans()):
-        state = draw(st.sampled_from(["truncated", "cleared", "spilled", "replaced"]))
+        state = draw(st.sampled_from(STATES))
         body = draw(st.none() | st.builds(Body.of, st.text("ab", max_size=10)))
         return Edit(verb="clear", block=draw(st.sampled_from(blocks)), state=state, body=body, unit_tokens=2 if body is None else None)
     takes = tuple(draw(st.lists(st.sampled_from(blocks), unique=True, max_size=8))) if blocks else ()
     puts = tuple(draw(st.lists(st.sampled_from(sorted(known)), unique=True, max_size=3)))
-    after = draw(st.none() | st.sampled_from(blocks)) if blocks else None
+    after = draw(st.sampled_from([None, *blocks]))
     return Edit(verb=draw(st.sampled_from(["remove", "replace", "summarise", "restore"])), takes=takes, puts=puts, after=after)

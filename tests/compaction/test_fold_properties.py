@@ -40,9 +40,9 @@ def test_the_size_of_each_call_is_the_sum_of_its_spans_and_follows_from_the_call
         spans = view_at(history, size.n)
         assert (size.estimate, size.blocks) == (sum(span.estimate for span in spans), len(spans))
         assert sum(size.kinds) == size.estimate
-    for before, size in pairwise((None, *history.sizes)):
-        assert size is not None
-        assert size.estimate == (before.estimate if before else 0) + size.entered - size.removed
+    estimates = [0, *(size.estimate for size in history.sizes)]
+    for before, size in zip(estimates, history.sizes, strict=False):
+        assert size.estimate == before + size.entered - size.removed
 
 
 @given(lanes())

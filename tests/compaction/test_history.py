@@ -180,5 +180,5 @@ def test_a_gap_in_seq_is_refused_with_its_line() -> None:
 
 
 def test_a_call_out_of_order_is_refused() -> None:
-    with pytest.raises(TranscriptError, match="call 2 .* follows call 0"):
+    with pytest.raises(TranscriptError, match=r"call 2 .* follows call 0"):
         fold([called(2)], SIZES)
