@@ -8,10 +8,13 @@ from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ctxweb.settings")
 
+SWEEP_SECONDS = 15.0
+
 app = Celery("ctxweb", include=("ctxweb.tasks",))
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
-    "jobs-sweep": {"task": "ctxweb.tasks.jobs_sweep", "schedule": 15.0},
+    # a sweep that no worker took is stale by the next one
+    "jobs-sweep": {"task": "ctxweb.tasks.jobs_sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
 }
 
 

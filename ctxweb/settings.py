@@ -84,6 +84,7 @@ DATABASES = {"default": _env.database("DATABASE_URL", sqlite=HOME.database)}
 STATIC_URL = "/static/"
 STATIC_ROOT = HOME.static
 STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

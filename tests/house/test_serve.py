@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import psutil
 import pytest
 
+from tests.conftest import require_service
 from tests.program import Program, free_port
 
 pytestmark = pytest.mark.nodb
@@ -67,13 +68,13 @@ def eventually(is_so: Callable[[], bool]) -> bool:
 
 
 @pytest.fixture
-def serve(program: Program) -> Iterator[Callable[[], Served]]:
+def serve(program: Program) -> Iterator[Callable[..., Served]]:
     """Starts `serve`, and gives it back once its address is printed; whatever is left of it is killed at the end."""
     started: list[Served] = []
 
-    def start() -> Served:
+    def start(**extra: str) -> Served:
         port = free_port()
-        served = Served(process=program.start("serve", "--port", str(port)), program=program, port=port)
+        served = Served(process=program.start("serve", "--port", str(port), extra=extra), program=program, port=port)
         started.append(served)
         shown = served.read_until("Ctrl-C")
         assert f"http://127.0.0.1:{port}/" in shown, shown
@@ -86,11 +87,14 @@ def serve(program: Program) -> Iterator[Callable[[], Served]]:
         served.process.communicate()
 
 
-def test_it_serves_with_every_part_and_leaves_no_process_on_sigterm_or_ctrl_c(serve: Callable[[], Served]) -> None:
+def test_it_serves_with_every_part_and_leaves_no_process_on_sigterm_or_ctrl_c(serve: Callable[..., Served]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         served = serve()
         with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/healthz") as answer:
             assert json.load(answer) == {"status": "ok"}
+        with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/static/css/tokens.css") as answer:
+            assert answer.headers["Access-Control-Allow-Origin"] is None
+            assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
         assert len({os.getpgid(process.pid) for process in served.of_this_home()}) == 3, "broker, worker and web"
         served.process.send_signal(number)
         shown = served.read_until("nothing: to its end")
@@ -100,7 +104,7 @@ def test_it_serves_with_every_part_and_leaves_no_process_on_sigterm_or_ctrl_c(se
 
 
 @pytest.mark.parametrize(("word", "name"), [("granian", "web"), ("celery", "worker"), ("valkey", "broker")])
-def test_a_child_that_dies_is_named_and_the_others_end(serve: Callable[[], Served], word: str, name: str) -> None:
+def test_a_child_that_dies_is_named_and_the_others_end(serve: Callable[..., Served], word: str, name: str) -> None:
     served = serve()
     served.child(word).kill()
     shown = served.read_until("nothing: to its end")
@@ -110,7 +114,7 @@ def test_a_child_that_dies_is_named_and_the_others_end(serve: Callable[[], Serve
     assert served.of_this_home() == []
 
 
-def test_a_second_serve_of_one_home_says_who_has_it(serve: Callable[[], Served]) -> None:
+def test_a_second_serve_of_one_home_says_who_has_it(serve: Callable[..., Served]) -> None:
     served = serve()
     second = served.program.run("serve", "--port", str(free_port()))
     assert second.returncode == 1
@@ -118,7 +122,7 @@ def test_a_second_serve_of_one_home_says_who_has_it(serve: Callable[[], Served])
     assert served.process.poll() is None
 
 
-def test_after_a_kill_of_the_supervisor_its_children_end_and_the_next_start_recovers(serve: Callable[[], Served]) -> None:
+def test_after_a_kill_of_the_supervisor_its_children_end_and_the_next_start_recovers(serve: Callable[..., Served]) -> None:
     first = serve()
     first.process.kill()
     first.process.wait(WAIT_SECONDS)
@@ -145,6 +149,15 @@ def test_an_address_that_others_can_reach_is_refused(program: Program, host: str
     ended = program.run("serve", "--host", host)
     assert ended.returncode == 1
     assert "team mode" in ended.stderr.decode()
+
+
+def test_a_redis_server_takes_the_place_of_the_embedded_broker(serve: Callable[..., Served]) -> None:
+    served = serve(REDIS_URL=require_service("redis"))
+    assert {process.name() for process in served.of_this_home() if "valkey" in process.name()} == set()
+    assert not (served.program.home / "log" / "broker.log").exists()
+    served.process.terminate()
+    assert served.process.wait(WAIT_SECONDS) == 0
+    assert served.of_this_home() == []
 
 
 def test_a_redis_that_does_not_answer_is_said(program: Program) -> None:

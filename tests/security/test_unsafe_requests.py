@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from ctxweb.access import is_foreign
@@ -110,8 +110,11 @@ def test_the_token_of_this_machine_opens_no_page(browser: Client, address: str) 
 @pytest.mark.parametrize("address", [*ADDRESSES, "/static/none.js", "/nowhere"])
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "rebound.127.0.0.1", "", "[::1]evil"])
 def test_a_foreign_host_is_refused(address: str, method: str, host: str) -> None:
-    answer = Client(enforce_csrf_checks=True).generic(method, address, headers={"host": host})
-    assert answer.status_code == 400
+    for debug in (False, True):
+        with override_settings(DEBUG=debug):
+            answer = Client(enforce_csrf_checks=True).generic(method, address, headers={"host": host})
+        assert answer.status_code == 400
+        assert host not in answer.content.decode() or not host
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8000", "[::1]:8000"])
