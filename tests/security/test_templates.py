@@ -18,7 +18,7 @@ HOLES = {
     "an htmx attribute that holds JavaScript": r"hx-on|hx-vals\s*=\s*[\"']js:|hx-headers\s*=\s*[\"']js:|javascript:",
     "an htmx trigger filter": r"hx-trigger\s*=\s*[\"'][^\"']*\[",
     "an address of another host": r"(?:src|href|action)\s*=\s*[\"']?(?:https?:)?//",
-    "an unquoted attribute that holds a value": r"=\{\{",
+    "an unquoted attribute that holds a value": r"\s[\w-]+=\{[{%]",
 }
 
 
