@@ -14,7 +14,8 @@ from compaction.transcript import Trigger, Usage
 from ctxweb.importers.anthropic_content import Piece
 
 EntryKind = Literal["user", "assistant", "system", "attachment", "progress", "content-replacement"]
-Mark = Literal["sidechain", "meta", "summary", "no_call"]
+Mark = Literal["sidechain", "meta", "summary", "unannounced", "no_call"]
+"""`unannounced`: a summary that no boundary record of the source stands before, as old versions wrote it."""
 
 UNNAMED = ""
 """Parent of a record that does not name one, or names no text: the record before it stands in."""

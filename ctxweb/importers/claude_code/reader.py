@@ -42,6 +42,7 @@ class ClaudeCodeReader:
 
     def __init__(self) -> None:
         self._source = Source()
+        self._follows_boundary = False
 
     def feed(self, record: RawRecord) -> Reading:
         value = record.value
@@ -62,7 +63,7 @@ class ClaudeCodeReader:
         return lanes_of(self._source, elsewhere)
 
     def _feed_entry(self, record: RawRecord, value: dict[str, Any], kind: EntryKind) -> Reading:
-        reading = read_entry(record, value, kind)
+        reading = read_entry(record, value, kind, follows_boundary=self._follows_boundary)
         entry, flags = reading.entry, (*record.flags, *reading.entry.extra.flags)
         holder = self._source.holders.get(entry.uuid) if entry.uuid else None
         if holder is not None:
@@ -72,6 +73,7 @@ class ClaudeCodeReader:
         elif entry.uuid:
             self._source.holders[entry.uuid] = entry
         self._source.entries.append(entry)
+        self._follows_boundary = entry.extra.boundary is not None or (self._follows_boundary and kind != "assistant")
         self._remember_place(entry, value)
         if kind == "assistant":
             flags = (*flags, *self._remember_call(entry, value))

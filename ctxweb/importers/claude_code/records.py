@@ -60,12 +60,12 @@ def session_of(value: Mapping[str, Any]) -> str:
     return word(value.get("sessionId")) or word(value.get("session_id")) or ""
 
 
-def read_entry(record: RawRecord, value: dict[str, Any], kind: EntryKind) -> EntryReading:
-    """The entry of a record whose type is `kind`."""
+def read_entry(record: RawRecord, value: dict[str, Any], kind: EntryKind, *, follows_boundary: bool = False) -> EntryReading:
+    """The entry of a record whose type is `kind`. `follows_boundary`: no answer came since the last boundary of the source."""
     message = _mapping(value.get("message"))
     content = _content(value, kind)
     extra = _extra(value, kind, content)
-    marks = _marks(value, message, kind)
+    marks = _marks(value, message, kind, follows_boundary=follows_boundary)
     entry = Entry(
         number=record.number,
         line=record.line,
@@ -111,14 +111,14 @@ def _shared(marks: frozenset[Mark]) -> frozenset[Mark]:
     return _SHARED_MARKS.setdefault(marks, marks)
 
 
-def _marks(value: Mapping[str, Any], message: Mapping[str, Any], kind: EntryKind) -> frozenset[Mark]:
+def _marks(value: Mapping[str, Any], message: Mapping[str, Any], kind: EntryKind, *, follows_boundary: bool) -> frozenset[Mark]:
     marks: set[Mark] = set()
     if value.get("isSidechain") is True or word(value.get("parent_tool_use_id")):
         marks.add("sidechain")
     if value.get("isMeta") is True:
         marks.add("meta")
     if kind == "user" and value.get("isCompactSummary") is True:
-        marks.add("summary")
+        marks.update(("summary",) if follows_boundary else ("summary", "unannounced"))
     if kind == "assistant" and (message.get("model") == SYNTHETIC_MODEL or value.get("isApiErrorMessage") is True):
         marks.add("no_call")
     return frozenset(marks)

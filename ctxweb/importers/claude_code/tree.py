@@ -83,7 +83,8 @@ def _pair_summaries(tree: Tree, entries: Sequence[Entry], index: dict[str, int])
         elif "summary" in entry.marks:
             parent = index.get(entry.parent or UNNAMED, NONE)
             owner = parent if parent in tree.summaries else waiting
-            tree.summaries.setdefault(owner if owner != NONE else place, []).append(place)
+            if owner != NONE or "unannounced" in entry.marks:
+                tree.summaries.setdefault(owner if owner != NONE else place, []).append(place)
         elif entry.kind == "assistant":
             waiting = NONE
 
