@@ -7,18 +7,16 @@ lost its lease can change nothing: not the row, and not what it wanted to commit
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -118,30 +116,30 @@ def jobs_running(*, kind: str) -> int:
 class JobRun:
     """One run of a claimed job: commits batches together with the job's progress.
 
-    `deadline` is the monotonic time after which the run hands over to the next one; None in the foreground.
+    `deadline` is the monotonic time after which the run hands over to the next one; None in the foreground, where
+    `progress` is told of each committed batch.
     """
 
     job: Job
     deadline: float | None = None
+    progress: Callable[[Job], None] | None = None
     _attempt: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._attempt = self.job.attempt
 
     @contextlib.contextmanager
-    def commit(
-        self, *, stage: str = "", done: int | None = None, total: int | None = None, cursor: dict[str, Any] | None = None
-    ) -> Iterator[None]:
-        """Commit the block's writes and the progress in one transaction, and renew the lease.
+    def commit(self, **progress: Any) -> Iterator[None]:
+        """Commit the block's writes and the progress (`stage unit done total cursor`) in one transaction; renew the lease.
 
         Raises JobLost (and rolls the block's writes back) when the job is no longer this run's; after the commit
         JobCancelled when its end was asked for, SliceOver when the time is over.
         """
-        changes = {"stage": stage, "done": done, "total": total, "cursor": cursor}
         with transaction.atomic():
             yield
-            given = {name: value for name, value in changes.items() if value not in (None, "")}
-            self._write(fruitless=0, lease_until=_lease_end(), **given)
+            self._write(fruitless=0, lease_until=_lease_end(), **progress)
+        if self.progress is not None:
+            self.progress(self.job)
         self.check()
 
     def check(self) -> None:

@@ -3,7 +3,6 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-
 BODY_WORDS = {
     "sqlite": ("CREATE VIRTUAL TABLE ctxweb_body_words USING fts5(words, content='', tokenize='unicode61')",),
     "postgresql": (
@@ -476,7 +475,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="modelcall",
-            index=models.Index(condition=models.Q(("native_id", ""), _negated=True), fields=["native_id"], name="call_native_id"),
+            index=models.Index(fields=["native_id"], name="call_native_id"),
         ),
         migrations.AddConstraint(
             model_name="modelcall",

@@ -182,7 +182,7 @@ class ModelCall(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["revision", "n"], name="call_number")]
-        indexes = [models.Index(fields=["native_id"], name="call_native_id", condition=~models.Q(native_id=""))]
+        indexes = [models.Index(fields=["native_id"], name="call_native_id")]
 
     def __str__(self) -> str:
         return f"call {self.n}"

@@ -1,0 +1,147 @@
+"""Importing in the foreground, and handing an import to the workers. Both are one job of the same table.
+
+Bytes are stored first (fsynced, under their hash), then the job is opened with the hash as its key: the same bytes are
+one job, however often and from wherever they are given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.db import DatabaseError, InterfaceError, transaction
+
+from ctxweb.jobs import FINAL, job_claim, job_open, job_ring
+from ctxweb.models import Job, Source
+from ctxweb.services.importing.import_run import revisions_of
+from ctxweb.services.importing.report import lane_object
+from ctxweb.services.jobs_run import claimed_run
+from ctxweb.storage import Blob, StorageError, blob_write
+
+WAIT_SECONDS = 0.1  # between two looks at a job that another process works on
+RUNS = 5  # a foreground import that is overtaken by others tries again so often
+Progress = Callable[[Job], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult:
+    """What became of one given source. `outcomes` are those of `import_run`; `error` is None unless all of it failed."""
+
+    name: str
+    sha256: str | None
+    outcomes: tuple[dict[str, Any], ...] = ()
+    error: dict[str, str] | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.error is not None or any(outcome["status"] == "failed" for outcome in self.outcomes)
+
+    def objects(self) -> list[dict[str, Any]]:
+        """One object a lane (contracts.md 2), with the figures as they are now: ask after the last import of a folder."""
+        if self.error is not None:
+            return [_failure(self.name, self.error)]
+        return [each for outcome in self.outcomes for each in self._objects_of(outcome)]
+
+    def _objects_of(self, outcome: dict[str, Any]) -> list[dict[str, Any]]:
+        name = f"{self.name}!{outcome['member']}" if outcome["member"] else self.name
+        if outcome["status"] == "failed":
+            return [_failure(name, outcome["error"])]
+        return [
+            lane_object(revision_id=revision_id, name=name, sha256=self.sha256 or "", status=status)
+            for revision_id, status in outcome["revisions"]
+        ]
+
+
+def session_import(
+    *, name: str, path: Path | None = None, stream: BinaryIO | None = None, progress: Progress | None = None
+) -> ImportResult:
+    """Import a file, or a stream, in this process; never raises for what is wrong with the source or the machine.
+
+    `progress` is called with the job's row after each of its changes that this process waits for or makes.
+    """
+    try:
+        known = None if path is None else _known(path)
+        if known is not None:
+            return ImportResult(name=name, sha256=known.sha256, outcomes=(_unchanged(known),))
+        blob = _store(path, stream)
+        job = job_open(kind="import", key=_key(blob.sha256), params={"name": name, "sha256": blob.sha256, "size": blob.size})
+        return _result(name, blob.sha256, _run(job, blob, path, progress))
+    except StorageError as error:
+        return ImportResult(name=name, sha256=None, error={"code": error.code, "message": str(error)})
+    except OSError as error:
+        return ImportResult(name=name, sha256=None, error={"code": "unreadable", "message": f"{name} cannot be read ({error.strerror})."})
+    except (DatabaseError, InterfaceError) as error:
+        message = f"The database cannot be used ({type(error).__name__}). Nothing half imported can be seen; import again once it can."
+        return ImportResult(name=name, sha256=None, error={"code": "database_unavailable", "message": message})
+
+
+def import_enqueue(*, name: str, stream: BinaryIO) -> Job:
+    """Store an upload and leave its import to the workers. When this returns the bytes are on the disk.
+
+    Raises StorageError. The job of bytes that are known ends at once with the outcome `unchanged`.
+    """
+    blob = blob_write(stream=stream)
+    with transaction.atomic():
+        job = job_open(kind="import", key=_key(blob.sha256), params={"name": name, "sha256": blob.sha256, "size": blob.size})
+        job_ring(job=job)
+    return job
+
+
+def _known(path: Path) -> Source | None:
+    """The source with the same bytes, if it is imported; costs one read of the file and no copy."""
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    sources = Source.objects.filter(sha256=sha256)
+    return sources.get() if sources.count() == 1 and sources.filter(member="", state=Source.State.READY).exists() else None
+
+
+def _unchanged(source: Source) -> dict[str, Any]:
+    return {"member": "", "status": "unchanged", "revisions": revisions_of(source=source)}
+
+
+def _key(sha256: str) -> str:
+    return hashlib.sha256(f"import\0{sha256}".encode()).hexdigest()
+
+
+def _store(path: Path | None, stream: BinaryIO | None) -> Blob:
+    if path is None:
+        if stream is None:
+            raise ValueError("give a path or a stream")
+        return blob_write(stream=stream)
+    with path.open("rb") as file:
+        return blob_write(stream=file)
+
+
+def _run(job: Job, blob: Blob, path: Path | None, progress: Progress | None) -> Job:
+    """Work on the job until it has ended; where another process works on it, wait for that."""
+    runs = 0
+    while job.state not in FINAL and runs < RUNS:
+        claimed = job_claim(job_id=job.pk)
+        if claimed is None:
+            time.sleep(WAIT_SECONDS)
+        else:
+            runs += 1
+            if not blob.path.exists():  # an import that had ended in the meantime has cleaned up
+                _store(path, None)
+            claimed_run(job=claimed, progress=progress)
+        job.refresh_from_db()
+        if progress is not None:
+            progress(job)
+        if claimed is not None and job.error is not None and job.error["code"] != "overtaken":
+            break
+    return job
+
+
+def _result(name: str, sha256: str, job: Job) -> ImportResult:
+    if job.state == Job.State.SUCCEEDED:
+        return ImportResult(name=name, sha256=sha256, outcomes=tuple((job.result or {}).get("outcomes", ())))
+    error = job.error or {"code": str(job.state), "message": f"The import was {job.state}; nothing of it stays."}
+    return ImportResult(name=name, sha256=sha256, error=error)
+
+
+def _failure(name: str, error: dict[str, str]) -> dict[str, Any]:
+    return {"source": name, "status": "failed", "error": error}
