@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from ctxweb.importers.physical.elements import Container, Element, ElementScanner, read_elements
 from ctxweb.importers.physical.lines import Line, read_lines
 from ctxweb.importers.physical.records import Layout, Position, ReadLimits
-from ctxweb.importers.physical.splices import split_torn
+from ctxweb.importers.physical.splices import torn_pieces
 from ctxweb.importers.physical.structure import structure_of
 from ctxweb.importers.physical.values import is_blank, read_json
 
@@ -56,8 +58,9 @@ def _layout_of_only_value(value: object) -> Layout:
 
 
 def _is_glued(content: bytes, limits: ReadLimits) -> bool:
-    pieces = split_torn(content, max_depth=limits.max_depth, looks_like_record=lambda _: False)
-    return bool(pieces) and all(piece.reading.verdict != "invalid_json" for piece in pieces)
+    pieces = torn_pieces(content, max_depth=limits.max_depth, looks_like_record=lambda _: False)
+    verdicts = [piece.reading.verdict for piece in pieces]
+    return bool(verdicts) and "invalid_json" not in verdicts
 
 
 def _layout_of_whole(open_source: Opener, first: _FirstLine, limits: ReadLimits) -> Layout:
@@ -104,5 +107,5 @@ def _is_one_cut_value(element: Element, limits: ReadLimits) -> bool:
     """Whether the source ends inside one value, and not in lines of records behind a broken one."""
     if element.content is None:
         return False
-    _, *lines = element.content.split(b"\n")
+    lines = islice(io.BytesIO(element.content), 1, None)
     return not any(line.startswith(b"{") and read_json(line, max_depth=limits.max_depth).is_value for line in lines)

@@ -12,7 +12,7 @@ from ctxweb.importers.physical.elements import Element, ElementScanner, element_
 from ctxweb.importers.physical.errors import TooManyRecords
 from ctxweb.importers.physical.lines import CHUNK_BYTES, Line, read_lines
 from ctxweb.importers.physical.records import Layout, LooksLikeRecord, Position, RawRecord, ReadLimits
-from ctxweb.importers.physical.splices import Piece, broken, split_torn
+from ctxweb.importers.physical.splices import Piece, broken, torn_pieces
 from ctxweb.importers.physical.values import OVERSIZE, JsonReading, read_json
 
 # Blank lines after an unfinished record are held back until it is known whether the source ends there.
@@ -83,10 +83,12 @@ def _pieces(
     line: Line, content: bytes, reading: JsonReading, limits: ReadLimits, looks_like_record: LooksLikeRecord
 ) -> Iterator[tuple[Piece, int]]:
     """The records of a line that is not one JSON value, each with where it ends: where the next one begins."""
-    pieces = split_torn(content, max_depth=limits.max_depth, looks_like_record=looks_like_record)
-    if not pieces:
-        pieces = [Piece(0, reading if reading.verdict == "too_deep" else broken(content))]
-    yield from zip(pieces, [*(piece.start for piece in pieces[1:]), line.length], strict=True)
+    pieces = torn_pieces(content, max_depth=limits.max_depth, looks_like_record=looks_like_record)
+    piece = next(pieces, None) or Piece(0, reading if reading.verdict == "too_deep" else broken(content))
+    for following in pieces:
+        yield piece, following.start
+        piece = following
+    yield piece, line.length
 
 
 def _line_record(number: int, line: Line, start: int, end: int, reading: JsonReading) -> RawRecord:

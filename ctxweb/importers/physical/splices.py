@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from ctxweb.importers.physical.elements import ElementScanner, scan
@@ -22,20 +24,21 @@ class Piece(NamedTuple):
     reading: JsonReading
 
 
-def split_torn(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecord) -> list[Piece]:
+def torn_pieces(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecord) -> Iterator[Piece]:
     """The records of a line, given without its 0x0A, that is not one JSON value; none where it holds no whole record.
 
-    A last fragment that begins like an object is flagged `unfinished`, see `broken`.
+    The line is gone through twice, because its end decides how its beginning is read, and its values together could be
+    more than memory holds. A last fragment that begins like an object is flagged `unfinished`, see `broken`.
     """
-    glued, rest = _glued_values(raw, max_depth)
-    if rest == len(raw):
-        return glued
-    recovered = _records_at_end(raw, rest, max_depth, looks_like_record)
-    if recovered:
-        return [*glued, Piece(rest, JsonReading("invalid_json")), *recovered]
-    if glued and raw.startswith(b"{", rest):
-        return [*glued, Piece(rest, broken(raw[rest:]))]
-    return []
+    glued, rest = _glued_extent(raw, max_depth)
+    starts = _record_starts_at_end(raw, rest, max_depth, looks_like_record)
+    if not starts and rest < len(raw) and not (glued and raw.startswith(b"{", rest)):
+        return
+    yield from (piece for piece, _ in islice(_glued_values(raw, max_depth), glued))
+    if rest < len(raw):
+        yield Piece(rest, JsonReading("invalid_json") if starts else broken(raw[rest:]))
+    for start, end in pairwise([*starts, len(raw)]):
+        yield Piece(start, read_json(raw[start:end].rstrip(_BLANKS), max_depth=max_depth)._replace(verdict="recovered_splice"))
 
 
 def broken(raw: bytes) -> JsonReading:
@@ -47,39 +50,45 @@ def broken(raw: bytes) -> JsonReading:
     return JsonReading("invalid_json")
 
 
-def _glued_values(raw: bytes, max_depth: int) -> tuple[list[Piece], int]:
-    """The whole objects side by side with which the line begins, and where the rest begins."""
-    pieces: list[Piece] = []
-    if not _GLUE.search(raw):
-        return pieces, 0
+def _glued_extent(raw: bytes, max_depth: int) -> tuple[int, int]:
+    """How many whole objects stand side by side at the beginning of the line, and where the rest begins."""
+    count = end = 0
+    if _GLUE.search(raw):
+        for _, end in _glued_values(raw, max_depth):  # noqa: B007 the last one counts
+            count += 1
+    return count, len(raw) - len(raw[end:].lstrip(_BLANKS)) if count else 0
+
+
+def _glued_values(raw: bytes, max_depth: int) -> Iterator[tuple[Piece, int]]:
+    """The whole objects side by side with which the line begins, each with its end."""
+    is_first = True
     for element in scan(raw, ElementScanner(max_bytes=len(raw))):
         reading = read_json(element.content or b"", max_depth=max_depth)
         if not (element.whole and reading.is_value and raw.startswith(b"{", element.offset)):
-            return pieces, element.offset if pieces else 0
-        pieces.append(Piece(element.offset, _recovered(reading)) if pieces else Piece(0, reading))
-    return pieces, len(raw)
+            return
+        piece = Piece(0, reading) if is_first else Piece(element.offset, reading._replace(verdict="recovered_splice"))
+        yield piece, element.offset + element.length
+        is_first = False
 
 
-def _recovered(reading: JsonReading) -> JsonReading:
-    return reading._replace(verdict="recovered_splice")
-
-
-def _records_at_end(raw: bytes, lower: int, max_depth: int, looks_like_record: LooksLikeRecord) -> list[Piece]:
-    """The records that end the line, behind the fragment that begins at `lower`.
+def _record_starts_at_end(raw: bytes, lower: int, max_depth: int, looks_like_record: LooksLikeRecord) -> list[int]:
+    """Where the records begin that end the line, behind the fragment that begins at `lower`.
 
     Read backwards, the last `}` has one matching `{` only, so there is one candidate and no search: linear, whatever the
     fragment holds.
     """
+    starts: list[int] = []
+    if not raw.rstrip(_BLANKS).endswith(b"}"):
+        return starts
     masked = raw.replace(rb"\\", b"__").replace(rb"\"", b"__")
-    found: list[Piece] = []
     end = _without_blanks(raw, lower, len(raw))
     while (start := _start_of_object(masked, lower, end, max_depth)) is not None and start > lower:
-        reading = read_json(raw[start:end], max_depth=max_depth)
-        if not isinstance(reading.value, dict) or not looks_like_record(reading.value):
+        value = read_json(raw[start:end], max_depth=max_depth).value
+        if not isinstance(value, dict) or not looks_like_record(value):
             break
-        found.append(Piece(start, _recovered(reading)))
+        starts.append(start)
         end = _without_blanks(raw, lower, start)
-    return found[::-1]
+    return starts[::-1]
 
 
 def _without_blanks(raw: bytes, lower: int, end: int) -> int:
