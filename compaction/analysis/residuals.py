@@ -18,7 +18,6 @@ from compaction.transcript import Compaction, ModelCall
 JUMP_TOKENS = 2000
 JUMP_SHARE = 0.03
 BLIND_JUMP_SHARE = 0.10  # of the prompt before, where the log holds nothing that could be estimated
-OWN_PATH = ("rewind", "revert")  # the call before on its own path knows nothing of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +100,14 @@ def fit(calls: Sequence[ModelCall], sizes: Sequence[CallSize], compactions: Iter
 
 
 def recorded_events(compactions: Iterable[FoldedCompaction]) -> dict[int, list[FoldedCompaction]]:
-    """The recorded compactions that changed a prompt, by the first call that saw their result."""
+    """The recorded compactions that changed a prompt, by the first call that saw their result.
+
+    The user's own actions are not among them: the views follow them, and a call's path leads around what was rewound.
+    """
     events: dict[int, list[FoldedCompaction]] = {}
     for folded in compactions:
         compaction = folded.compaction
-        before_sending = folded.index is None and compaction.mechanism == "spill"
-        if folded.before_call is None or compaction.origin == "inferred" or compaction.status != "ok" or before_sending:
-            continue
-        if compaction.mechanism not in OWN_PATH:
+        if folded.index is not None and folded.before_call is not None and (compaction.origin, compaction.status) == ("recorded", "ok"):
             events.setdefault(folded.before_call, []).append(folded)
     return events
 
@@ -163,11 +162,15 @@ def _as_folded(event: Inferred, history: History) -> FoldedCompaction:
 
 
 def _reported_before(call: ModelCall, by_number: Mapping[int, ModelCall]) -> int | None:
-    """The nearest call before this one on its path whose prompt size is known."""
-    previous = call.previous
-    while previous is not None and previous < call.n and by_number[previous].usage.prompt_tokens is None:
-        previous = by_number[previous].previous
-    return previous
+    """The nearest call before this one on its path whose prompt size is known; before a fresh start, in the file."""
+    previous = _before(call)
+    while previous and by_number[previous].usage.prompt_tokens is None:
+        previous = _before(by_number[previous])
+    return previous or None
+
+
+def _before(call: ModelCall) -> int:
+    return call.n - 1 if call.previous is None else call.previous
 
 
 def _fit(
