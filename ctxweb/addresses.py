@@ -76,8 +76,8 @@ def api_history(history: str, part: str = "") -> str:
     return f"{API}/histories/{history}" + (f"/{part}" if part else "")
 
 
-def api_search(q: str) -> str:
-    return with_query(f"{API}/search", q=q)
+def api_search(q: str, **parameters: str | int | None) -> str:
+    return with_query(f"{API}/search", q=q, **parameters)
 
 
 def api_job(public_id: str) -> str:

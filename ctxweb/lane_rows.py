@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ctxweb.charts.bins import CallFigures, binned, bins_to_json, kinds_per_call
 from ctxweb.charts.sparkline import MOST_SPARK_BINS, spark_to_json
@@ -11,22 +12,8 @@ from ctxweb.charts.strata import Layer
 from ctxweb.models import Block, Compaction, History, Message, ModelCall, Span
 from ctxweb.vocabulary import KIND_NAMES, KIND_WORDS, kind_of
 
+READ_ROWS = 2_000
 _PLACE_OF_KIND = {name: place for place, name in enumerate(KIND_NAMES)}
-
-
-class Place(NamedTuple):
-    """A block's place: `seq` of its message, `i` in it."""
-
-    seq: int
-    i: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockName:
-    """The colour class of a block, and what a person would call it: its file, its tool, else its kind."""
-
-    kind: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,53 +32,102 @@ class LaneRows:
     layers: tuple[Layer, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spoken:
+    """Who spoke each message, by its seq; `human` are the seqs of a person's words."""
+
+    roles: dict[int, tuple[str, str]]
+    human: frozenset[int]
+
+
 def base_name(path: str) -> str:
+    """The last part of a path of any system."""
     return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path
 
 
-def block_names(*, revision_id: int) -> dict[Place, BlockName]:
-    """Names of all blocks of a revision; a result is called by the file and tool of its use."""
-    roles = {
-        seq: (role, origin) for seq, role, origin in Message.objects.filter(revision_id=revision_id).values_list("seq", "role", "origin")
-    }
-    rows = list(Block.objects.filter(revision_id=revision_id).values_list("seq", "i", "kind", "tool_id", "tool_name", "path"))
-    uses = {tool_id: (tool, path) for _, _, kind, tool_id, tool, path in rows if kind == "tool_use" and tool_id}
-    names = {}
-    for seq, i, kind, tool_id, tool, path in rows:
-        role, origin = roles[seq]
-        used_tool, used_path = uses.get(tool_id, ("", ""))
-        colour = kind_of(kind=kind, role=role, origin=origin)
-        names[Place(seq, i)] = BlockName(kind=colour, name=base_name(path or used_path) or tool or used_tool or KIND_WORDS[colour].word)
-    return names
-
-
 def lane_rows(*, history: History) -> LaneRows:
-    """All calls and spans of a history; for lanes that are drawn call by call, and once at the import."""
-    names = block_names(revision_id=history.revision_id)
-    spans = list(
-        Span.objects.filter(history=history).order_by("position", "from_call").values_list("seq", "i", "from_call", "to_call", "estimate")
-    )
+    """All calls and spans of a history, named; for a lane that is drawn call by call."""
+    spoken = _spoken(history.revision_id)
+    colours = _colours(history.revision_id, spoken)
+    names = _names(history.revision_id)
+    spans = list(_spans(history, "position", "from_call"))
     layers = tuple(
         Layer(
             block=f"{seq}.{i}",
-            kind=names[Place(seq, i)].kind,
+            kind=KIND_NAMES[colours[seq, i]],
             start=start,
             end=end,
             estimate=estimate,
-            name=names[Place(seq, i)].name,
+            name=names.get((seq, i)) or KIND_WORDS[KIND_NAMES[colours[seq, i]]].word,
         )
         for seq, i, start, end, estimate in spans
     )
-    return LaneRows(calls=_call_figures(history, layers), layers=layers)
+    return LaneRows(calls=_call_figures(history, spans, colours, spoken), layers=layers)
 
 
-def _call_figures(history: History, layers: tuple[Layer, ...]) -> list[CallFigures]:
+def stored_map(*, history: History) -> StoredMap:
+    """The map and the spark of a lane whose rows are all written. Memory is bounded by its messages and calls, not by its texts."""
+    spoken = _spoken(history.revision_id)
+    calls = _call_figures(history, _spans(history), _colours(history.revision_id, spoken), spoken)
+    drops = list(
+        Compaction.objects.filter(history=history, before_call__isnull=False, status="ok")
+        .exclude(mechanism="spill")
+        .values_list("before_call", "origin")
+    )
+    edges = [n for n, _ in drops]
+    return StoredMap(
+        bins=bins_to_json(binned(calls, drops=edges)),
+        spark=spark_to_json(
+            binned(calls, drops=edges, most=MOST_SPARK_BINS),
+            recorded=[n for n, origin in drops if origin != "inferred"],
+            inferred=[n for n, origin in drops if origin == "inferred"],
+        ),
+    )
+
+
+def _spoken(revision_id: int) -> _Spoken:
+    rows = Message.objects.filter(revision_id=revision_id).values_list("seq", "role", "origin").iterator(READ_ROWS)
+    roles = {seq: (role, origin) for seq, role, origin in rows}
+    return _Spoken(roles=roles, human=frozenset(seq for seq, spoke in roles.items() if spoke == ("user", "human")))
+
+
+def _colours(revision_id: int, spoken: _Spoken) -> dict[tuple[int, int], int]:
+    """The place among `KINDS` of each block (seq, i)."""
+    rows = Block.objects.filter(revision_id=revision_id).values_list("seq", "i", "kind").iterator(READ_ROWS)
+    return {(seq, i): _PLACE_OF_KIND[kind_of(kind=kind, role=spoken.roles[seq][0], origin=spoken.roles[seq][1])] for seq, i, kind in rows}
+
+
+def _names(revision_id: int) -> dict[tuple[int, int], str]:
+    """What a person would call a tool's block: its file, else its tool; a result by those of its use."""
+    rows = list(
+        Block.objects.filter(revision_id=revision_id).exclude(tool_id="").values_list("seq", "i", "kind", "tool_id", "tool_name", "path")
+    )
+    uses = {tool_id: base_name(path) or tool for _, _, kind, tool_id, tool, path in rows if kind == "tool_use"}
+    return {(seq, i): base_name(path) or uses.get(tool_id, "") or tool for seq, i, _, tool_id, tool, path in rows}
+
+
+def _spans(history: History, *order: str) -> Iterator[tuple[int, int, int, int, int]]:
+    """(seq, i, from_call, to_call, estimate) of each span."""
+    rows = Span.objects.filter(history=history).order_by(*order)
+    return rows.values_list("seq", "i", "from_call", "to_call", "estimate").iterator(READ_ROWS)
+
+
+def _call_figures(
+    history: History, spans: Iterable[tuple[int, int, int, int, int]], colours: dict[tuple[int, int], int], spoken: _Spoken
+) -> list[CallFigures]:
     calls = list(
         ModelCall.objects.filter(revision_id=history.revision_id).order_by("n").values_list("n", "prompt_tokens", "cache_read_tokens")
     )
-    spans = ((_PLACE_OF_KIND[layer.kind], layer.start, layer.end, layer.estimate) for layer in layers)
-    sums = kinds_per_call(spans, calls=len(calls), kinds=len(KIND_NAMES))
-    human = _human_calls(history, layers)
+    first_heard: dict[int, int] = {}
+
+    def coloured() -> Iterator[tuple[int, int, int, int]]:
+        for seq, i, start, end, estimate in spans:
+            if seq in spoken.human:
+                first_heard[seq] = min(start, first_heard.get(seq, start))
+            yield colours[seq, i], start, end, estimate
+
+    sums = kinds_per_call(coloured(), calls=len(calls), kinds=len(KIND_NAMES))
+    human = set(first_heard.values())
     return [
         CallFigures(
             n=n,
@@ -102,30 +138,3 @@ def _call_figures(history: History, layers: tuple[Layer, ...]) -> list[CallFigur
         )
         for (n, prompt, cache_read), kinds in zip(calls, sums, strict=True)
     ]
-
-
-def _human_calls(history: History, layers: tuple[Layer, ...]) -> frozenset[int]:
-    """Calls that were the first to hold words of a person."""
-    said = Message.objects.filter(revision_id=history.revision_id, role="user", origin="human").values_list("seq", flat=True)
-    human = {str(seq) for seq in said}
-    first: dict[str, int] = {}
-    for layer in layers:
-        seq = layer.block.partition(".")[0]
-        if seq in human:
-            first[seq] = min(layer.start, first.get(seq, layer.start))
-    return frozenset(first.values())
-
-
-def stored_map(*, history: History) -> StoredMap:
-    """The map and the spark of a lane whose rows are all written."""
-    calls = lane_rows(history=history).calls
-    drops = list(
-        Compaction.objects.filter(history=history, before_call__isnull=False).exclude(status="failed").values_list("before_call", "origin")
-    )
-    recorded = [n for n, origin in drops if origin != "inferred"]
-    inferred = [n for n, origin in drops if origin == "inferred"]
-    edges = [n for n, _ in drops]
-    return StoredMap(
-        bins=bins_to_json(binned(calls, drops=edges)),
-        spark=spark_to_json(binned(calls, drops=edges, most=MOST_SPARK_BINS), recorded=recorded, inferred=inferred),
-    )

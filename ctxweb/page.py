@@ -16,6 +16,7 @@ from django.utils.cache import patch_vary_headers
 
 from ctxweb import addresses
 from ctxweb.models import Session
+from ctxweb.vocabulary import FORMAT_NAMES
 
 THEMES = ("light", "dark")  # anything else follows the system
 THEME_COOKIE = "ctxweb_theme"
@@ -25,13 +26,6 @@ NAV = (
     ("jobs", "Jobs", addresses.JOBS),
     ("settings", "Settings", addresses.SETTINGS),
 )
-TITLES = {  # format id: the name that its users know
-    "claude_code": "Claude Code",
-    "codex": "Codex",
-    "anthropic_messages": "Anthropic Messages",
-    "openai_messages": "OpenAI Messages",
-    "message_list": "Message list",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +96,6 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def format_title(format_id: str) -> str:
-    return TITLES.get(format_id, format_id)
-
-
 def session_name(session: Session) -> str:
     """What a person calls it: its title, else the id in the file, else ours."""
     return session.title or session.native_id or session.public_id
@@ -156,7 +146,9 @@ TABS: tuple[TabKind, ...] = (
         id="view",
         label="View",
         key="g v",
-        address=lambda session, chosen: addresses.view(session.public_id, chosen.call or session.call_count) if session.call_count else None,
+        address=lambda session, chosen: (
+            addresses.view(session.public_id, chosen.call or session.call_count) if session.call_count else None
+        ),
         answer=lambda session, chosen: f"call {chosen.call or session.call_count:,}",
     ),
     TabKind(
@@ -211,7 +203,7 @@ def session_header(session: Session, *, tab: str, chosen: Chosen) -> SessionHead
         name=session_name(session),
         parent=session.parent.public_id if session.parent else None,
         lane=session.lane,
-        format=format_title(session.format),
+        format=FORMAT_NAMES.get(session.format, session.format),
         producer_version=session.producer_version,
         model=session.model,
         calls=session.call_count,

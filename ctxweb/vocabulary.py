@@ -78,6 +78,13 @@ MECHANISM_WORDS: dict[str, str] = {
     "clear": "cleared by hand",
     "unknown": "not recorded",
 }
+FORMAT_NAMES: dict[str, str] = {  # format id: the name that its users know
+    "claude_code": "Claude Code",
+    "codex": "Codex",
+    "anthropic_messages": "Anthropic Messages",
+    "openai_messages": "OpenAI Messages",
+    "message_list": "Message list",
+}
 _TEXT_OF_ROLE = {"assistant": "assistant", "system": "overhead", "developer": "overhead", "tool": "tool-result"}
 _OF_BLOCK_KIND = {
     "thinking": "thinking",

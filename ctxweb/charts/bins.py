@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,11 +62,11 @@ def binned(calls: Sequence[CallFigures], *, drops: Iterable[int], most: int = MO
     inner = sorted({n - 1 for n in drops if 1 < n <= count})[:MOST_EDGES]
     edges = [0, *inner, count]
     bins: list[Bin] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in itertools.pairwise(edges):
         length = end - start
         pieces = max(1, min(length, round(most * length / count))) if count > most else length
         borders = [start + round(length * piece / pieces) for piece in range(pieces + 1)]
-        bins.extend(_bin(calls[a:b]) for a, b in zip(borders, borders[1:], strict=False) if b > a)
+        bins.extend(_bin(calls[a:b]) for a, b in itertools.pairwise(borders) if b > a)
     return tuple(bins)
 
 

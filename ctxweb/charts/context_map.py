@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -188,7 +189,7 @@ def _columns(bins: Sequence[Bin], *, scale: Scale) -> tuple[Column, ...]:
     """At most `MOST_COLUMNS` strips of at least `LEAST_COLUMN` px."""
     count = min(len(bins), MOST_COLUMNS, int(NOMINAL_WIDTH / LEAST_COLUMN))
     borders = [round(len(bins) * at / count) for at in range(count + 1)] if count else []
-    groups = [bins[a:b] for a, b in zip(borders, borders[1:], strict=False) if b > a]
+    groups = [bins[a:b] for a, b in itertools.pairwise(borders) if b > a]
     return tuple(
         Column(call=group[len(group) // 2].call.n, x=group[0].first - 1, width=group[-1].last - group[0].first + 1) for group in groups
     )

@@ -45,6 +45,10 @@ class Happening:
     def change(self) -> int | None:
         return None if self.before is None or self.after is None else self.after - self.before
 
+    @property
+    def fell(self) -> int | None:
+        return None if self.change is None else -self.change
+
 
 def happenings(*, history: History) -> tuple[Happening, ...]:
     """All compactions of a history in their order, at most `MOST_DRAWN`."""

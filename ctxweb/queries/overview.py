@@ -12,11 +12,10 @@ from ctxweb.lane_rows import lane_rows
 from ctxweb.models import History, Session
 from ctxweb.queries.became import Became, became
 from ctxweb.queries.happenings import Happening, drops_of, happenings
+from ctxweb.queries.hidden import MIDDLE_START_SHARE, MIDDLE_START_TOKENS
 from ctxweb.queries.readout import Readout, hidden_overhead, readout
 
 MOST_TOLD = 40  # happenings on the page; the ledger has all
-BEFORE_FILE = 60_000  # tokens; a first call above it with few visible ones belongs to an earlier file (analysis.md, 1.3)
-BEFORE_FILE_VISIBLE = 0.1
 REATTACHED = 1_000  # tokens; less after a compaction is not worth a line
 TABLE_ROWS = 100
 
@@ -209,6 +208,6 @@ def _before_file(bins: Sequence[Bin], overhead: int | None) -> int | None:
     if not bins or overhead is None or bins[0].call.reported is None:
         return None
     first = bins[0].call
-    if overhead > BEFORE_FILE and first.estimate < BEFORE_FILE_VISIBLE * (first.reported or 0):
+    if (first.reported or 0) > MIDDLE_START_TOKENS and first.estimate < MIDDLE_START_SHARE * (first.reported or 0):
         return overhead
     return None

@@ -80,7 +80,7 @@ def readout(*, history: History, n: int, calls: int, window: int | None, overhea
     call = ModelCall.objects.filter(revision_id=history.revision_id, n=n).first()
     if call is None:
         return None
-    sums = _sums(history, n)
+    sums = view_sums(history, n)
     total = call.prompt_tokens if call.prompt_tokens is not None else sum(sums.values()) + (overhead or 0)
     return Readout(
         call=n,
@@ -114,7 +114,7 @@ def _view(history: History, n: int) -> QuerySet[Span]:
     )
 
 
-def _sums(history: History, n: int) -> dict[str, int]:
+def view_sums(history: History, n: int) -> dict[str, int]:
     """Estimates of the view by colour class."""
     sums: dict[str, int] = {}
     for kind, role, origin, tokens in (

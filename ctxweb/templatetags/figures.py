@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime
 
@@ -10,7 +11,7 @@ from django.templatetags.static import static
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from ctxweb.vocabulary import ACTIONS, KIND_WORDS
+from ctxweb.vocabulary import ACTIONS, FORMAT_NAMES, KIND_WORDS
 
 register = template.Library()
 
@@ -19,6 +20,7 @@ MINUS = "−"
 THIN_SPACE = "\u2009"
 _KEPT_CONTROLS = "\n\t"
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_MODEL_DATE = re.compile(r"-20\d{6}$")
 _SIZES = ("bytes", "kB", "MB", "GB")
 
 
@@ -158,6 +160,18 @@ def visible(text: object) -> SafeString:
     return format_html('{}{}<span class="hidden-count">{}</span>', body, string[start:], badge)
 
 
+@register.filter
+def format_name(format_id: str) -> str:
+    """The name by which users know a format."""
+    return FORMAT_NAMES.get(format_id, format_id)
+
+
+@register.filter
+def model_name(model: str) -> str:
+    """A model's name without its maker and date: `opus-4-5`."""
+    return _MODEL_DATE.sub("", model.removeprefix("claude-"))
+
+
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
     """A symbol of icons.svg, for the eye only: the word stands beside it."""
@@ -191,3 +205,9 @@ def swatch(name: str) -> SafeString:
         '<svg class="sw" viewBox="0 0 12 12" aria-hidden="true"><rect class="{}" x=".5" y=".5" width="11" height="11"/></svg>',
         "swatch-hatch" if name == "unexplained" else f"fill k-{name}",
     )
+
+
+@register.simple_tag
+def icon_address(name: str) -> str:
+    """Where the symbol of an action lies, for a picture that places it itself."""
+    return f"{static('img/icons.svg')}#i-{name}"
