@@ -58,6 +58,8 @@ def binned(calls: Sequence[CallFigures], *, drops: Iterable[int], most: int = MO
 
     Between two edges the bins are equal, their number by the length of the stretch.
     """
+    if not calls:
+        return ()
     count = len(calls)
     inner = sorted({n - 1 for n in drops if 1 < n <= count})[:MOST_EDGES]
     edges = [0, *inner, count]
