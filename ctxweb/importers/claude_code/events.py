@@ -184,7 +184,10 @@ class _LaneEvents:
         """The last message that nobody goes on from (formats.md 2); what the harness added by itself does not count."""
         inner = {self._tree.up[place] for place in range(len(self._entries)) if self._is_turn(place)}
         places = range(len(self._entries) - 1, NONE, -1)
-        return next((place for place in places if place not in inner and self._is_turn(place)), NONE)
+        leaf = next((place for place in places if place not in inner and self._is_turn(place)), NONE)
+        last = next((place for place in places if self._entries[place].is_message), NONE)
+        turn = next((place for place in self._tree.above(last) if self._is_turn(place)), NONE)
+        return last if turn == leaf else leaf
 
     def _is_turn(self, place: int) -> bool:
         entry = self._entries[place]

@@ -32,34 +32,36 @@ class Conversation:
         return any(entry.is_message for entry in self.entries)
 
     @property
-    def key(self) -> str:
-        return self.native_id or f"record:{self.entries[0].uuid or self.entries[0].number}"
+    def call_ids(self) -> set[str]:
+        return {entry.call_id for entry in self.entries if entry.call_id}
 
 
 @dataclass(slots=True, kw_only=True)
 class Sidechain:
-    """Entries of one subagent."""
+    """Entries of one subagent. `id` is its agent id, else the uuid of its first record."""
 
     id: str
     session: str
     entries: list[Entry] = field(default_factory=list)
 
-    @property
-    def key(self) -> str:
-        return f"{self.session}/{self.id}"
-
 
 def lanes_of(source: Source, elsewhere: frozenset[str]) -> Iterator[Lane]:
-    """The lanes of a source, conversations first. `elsewhere` are ids of model calls that count in another session."""
-    conversations = _conversations(source)
+    """The lanes of a source, conversations first; a source of side records only is one empty lane.
+
+    `elsewhere` are ids of model calls that count in another session. Calls that an earlier lane of this source made count there.
+    """
     sidechains = _sidechains(source)
+    conversations = _conversations(source) or ([] if sidechains else [Conversation(sessions=dict.fromkeys(source.records))])
     is_shared = len(conversations) + len(sidechains) > 1
     by_session = {session: conversation for conversation in conversations for session in conversation.sessions}
+    copied = set(elsewhere)
     for conversation in conversations:
-        yield _main_lane(source, conversation, elsewhere, _numbers(source, conversation, sidechains) if is_shared else ())
+        numbers = _numbers(source, conversation, sidechains) if is_shared else ()
+        yield _main_lane(source, conversation, frozenset(copied), numbers)
+        copied |= conversation.call_ids if is_shared else set()
     for sidechain in sidechains:
         numbers = tuple(entry.number for entry in sidechain.entries) if is_shared else ()
-        yield _subagent_lane(source, sidechain, by_session.get(sidechain.session), elsewhere, numbers)
+        yield _subagent_lane(source, sidechain, by_session.get(sidechain.session), frozenset(copied), numbers)
 
 
 def _conversations(source: Source) -> list[Conversation]:
@@ -77,7 +79,7 @@ def _conversations(source: Source) -> list[Conversation]:
             conversation = found.setdefault(joined.leader(entry.session), Conversation())
             conversation.entries.append(entry)
             conversation.sessions[entry.session] = None
-    return [conversation for conversation in found.values() if conversation.has_messages] or list(found.values())
+    return [conversation for conversation in found.values() if conversation.has_messages]
 
 
 class _Joined:
@@ -103,7 +105,7 @@ def _sidechains(source: Source) -> list[Sidechain]:
     ids: dict[str, str] = {}
     for entry in source.entries:
         if entry.is_sidechain:
-            chain = entry.agent or ids.get(entry.parent or UNNAMED) or f"record:{entry.uuid or entry.number}"
+            chain = entry.agent or ids.get(entry.parent or UNNAMED) or entry.uuid or entry.digest.hex()
             if entry.uuid:
                 ids.setdefault(entry.uuid, chain)
             found.setdefault(f"{entry.session}/{chain}", Sidechain(id=chain, session=entry.session)).entries.append(entry)
@@ -116,46 +118,51 @@ def _numbers(source: Source, conversation: Conversation, sidechains: Iterable[Si
     return tuple(sorted(number for session in conversation.sessions for number in source.records[session] if number not in others))
 
 
-def _main_lane(source: Source, conversation: Conversation, elsewhere: frozenset[str], numbers: tuple[int, ...]) -> Lane:
+def _key(source: Source, conversation: Conversation) -> str:
+    """The native id; without one, what the first record is known by."""
+    first = conversation.entries[0] if conversation.entries else None
+    return conversation.native_id or (first.uuid or first.digest.hex() if first else source.first_id)
+
+
+def _main_lane(source: Source, conversation: Conversation, copied: frozenset[str], numbers: tuple[int, ...]) -> Lane:
     entries, native_id = conversation.entries, conversation.native_id
     origin = next((entry.extra.forked_from for entry in entries if entry.extra.forked_from not in (None, native_id)), None)
-    is_copy = origin is not None or any(entry.call_id in elsewhere for entry in entries)
+    is_copy = origin is not None or (bool(copied) and not copied.isdisjoint(conversation.call_ids))
     return Lane(
-        key=conversation.key,
+        key=_key(source, conversation),
         native_id=native_id or None,
         kind="fork" if is_copy else "main",
-        events=lane_events(entries, LaneFacts(figures=source.figures, copied=elsewhere)),
+        events=lane_events(entries, LaneFacts(figures=source.figures, copied=copied)),
         parent_native_id=origin,
         continues=origin,
         title=_title(source, conversation),
-        record_numbers=numbers,
         cwd=source.cwd.get(native_id),
         git_branch=source.branches.get(native_id),
         model=_model(entries),
         producer=PRODUCER,
         producer_version=source.versions.get(native_id),
+        record_numbers=numbers,
     )
 
 
 def _subagent_lane(
-    source: Source, sidechain: Sidechain, parent: Conversation | None, elsewhere: frozenset[str], numbers: tuple[int, ...]
+    source: Source, sidechain: Sidechain, parent: Conversation | None, copied: frozenset[str], numbers: tuple[int, ...]
 ) -> Lane:
-    entries = sidechain.entries
-    facts = LaneFacts(figures=source.side_figures, copied=elsewhere | source.figures.keys(), is_subagent=True)
+    entries, session = sidechain.entries, sidechain.session
     return Lane(
-        key=sidechain.key,
+        key=f"{session}/{sidechain.id}",
         native_id=sidechain.id,
         kind="subagent",
-        events=lane_events(entries, facts),
-        parent_key=parent.key if parent else None,
-        parent_native_id=(parent.native_id if parent else sidechain.session) or None,
+        events=lane_events(entries, LaneFacts(figures=source.side_figures, copied=copied, is_subagent=True)),
+        parent_key=_key(source, parent) if parent else None,
+        parent_native_id=(parent.native_id if parent else session) or None,
         parent_tool_id=_task_id(source, sidechain),
-        record_numbers=numbers,
-        cwd=source.cwd.get(sidechain.session),
-        git_branch=source.branches.get(sidechain.session),
+        cwd=source.cwd.get(session),
+        git_branch=source.branches.get(session),
         model=_model(entries),
         producer=PRODUCER,
-        producer_version=source.versions.get(sidechain.session),
+        producer_version=source.versions.get(session),
+        record_numbers=numbers,
     )
 
 

@@ -1,7 +1,7 @@
 """The view of a lane while calls go along paths of the tree (analysis.md 1.1).
 
 A message is in the view of a call if it is on the call's path, if it holds a result of a tool call whose message is on the path
-(parallel results fork the tree), or if the compaction at the root of the path kept it. One move costs what it changes.
+(parallel results fork the tree), or if the compaction at the root of the path kept or wrote it. One move costs what it changes.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ class Path:
         return gained
 
     def _take_kept(self) -> set[int]:
-        kept = (self._seq(place) for place in self._tree.kept.get(self.root, ()))
+        root = self.root
+        kept = (self._seq(place) for place in (*self._tree.kept.get(root, ()), *self._tree.summaries.get(root, ())))
         self._kept = frozenset(seq for seq in kept if seq)
         return set(self._kept)
 

@@ -35,6 +35,7 @@ SIDE_TYPES: frozenset[str] = frozenset(
     )
 )
 """Record types that are known to hold nothing of the conversation."""
+ID_FIELDS = ("sessionId", "session_id", "uuid", "leafUuid", "messageId")
 
 
 class ClaudeCodeReader:
@@ -51,6 +52,7 @@ class ClaudeCodeReader:
             return Reading(verdict=cast(str, record.verdict) if unreadable else record.verdict or "unknown_type", flags=record.flags)
         kind = word(value.get("type")) or ""
         self._source.records.setdefault(session_of(value), array("Q")).append(record.number)
+        self._source.first_id = self._source.first_id or _any_id(value)
         if kind in ENTRY_KINDS:
             return self._feed_entry(record, value, cast(EntryKind, kind))
         if kind in SIDE_TYPES:
@@ -129,3 +131,7 @@ class ClaudeCodeReader:
             titles.generated[session] = title
         elif kind == "summary" and (title := word(value.get("summary"))) and (leaf := word(value.get("leafUuid"))):
             titles.summaries[leaf] = title
+
+
+def _any_id(value: dict[str, Any]) -> str:
+    return next((found for name in ID_FIELDS if (found := word(value.get(name)))), "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ctxweb.importers.claude_code.entries import Entry, Figures
@@ -20,10 +19,11 @@ class Titles:
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """`holders`: the first entry with a uuid. `figures`: by call id, those of sidechains apart, for they may replay calls of
-    the main chain. `prompts`: the tool call that carries a prompt, by the digest of the prompt. `agents`: the tool call whose
-    result names a subagent. `records`: numbers of the records of each session id."""
+    """`first_id`: the first id that a record carries. `holders`: the first entry with a uuid. `figures`: by call id, those of
+    sidechains apart, for they may replay calls of the main chain. `prompts`: the tool call that carries a prompt, by the digest
+    of the prompt. `agents`: the tool call whose result names a subagent. `records`: numbers of the records of each session id."""
 
+    first_id: str = ""
     entries: list[Entry] = field(default_factory=list)
     holders: dict[str, Entry] = field(default_factory=dict)
     figures: dict[str, Figures] = field(default_factory=dict)
@@ -38,6 +38,3 @@ class Source:
 
     def figures_of(self, entry: Entry) -> dict[str, Figures]:
         return self.side_figures if entry.is_sidechain else self.figures
-
-    def entries_of(self, session: str) -> Iterator[Entry]:
-        return (entry for entry in self.entries if entry.session == session)

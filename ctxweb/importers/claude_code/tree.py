@@ -19,7 +19,7 @@ class Tree:
     """Indexes are places in the lane's entries. `up`: the node above, `NONE` for a root; a boundary is always a root.
     `roots`: the root of the path that each entry stands on, `NONE` above the first node.
 
-    `logical`: the entry before a root, in the conversation's own order. `summaries`: the summary messages of a boundary; for
+    `logical`: the node before a root, in the conversation's own order. `summaries`: the summary messages of a boundary; for
     a summary without a boundary record it is a boundary of its own. `kept`: entries that stayed through a boundary.
     `missing`: entries whose parent is not in the file.
     """
@@ -54,9 +54,14 @@ def tree_of(entries: Sequence[Entry]) -> Tree:
     parents = _parents(tree, entries, index)
     _keep_messages(tree, entries, index, parents)
     _break_cycles(parents)
-    tree.up = _nodes_above(tree, entries, parents)
-    tree.roots = _roots(tree, entries)
-    tree.logical = {root: _nearest(tree, entries, before) for root, before in tree.logical.items()}
+    is_node = [_is_node(tree, entry, place) for place, entry in enumerate(entries)]
+    nearest = _ends(parents, is_node)
+    tree.up = [NONE if parent == NONE else nearest[parent] for parent in parents]
+    roots = _ends(tree.up, [above == NONE for above in tree.up])
+    tree.roots = [NONE if node == NONE else roots[node] for node in nearest]
+    tops = _ends(parents, [parent == NONE or is_node[parent] for parent in parents])
+    befores = ((place, tree.logical.get(tops[place], NONE)) for place, above in enumerate(tree.up) if above == NONE and is_node[place])
+    tree.logical = {root: nearest[before] for root, before in befores if before != NONE}
     return tree
 
 
@@ -156,43 +161,23 @@ def _break_cycles(parents: list[int]) -> None:
             finished[place] = 1
 
 
-def _is_node(tree: Tree, entries: Sequence[Entry], place: int) -> bool:
-    entry = entries[place]
+def _is_node(tree: Tree, entry: Entry, place: int) -> bool:
     return entry.is_message or place in tree.summaries or entry.extra.micro is not None
 
 
-def _nearest(tree: Tree, entries: Sequence[Entry], place: int) -> int:
-    """`place` if it is a node, else the node above it."""
-    return place if place == NONE or _is_node(tree, entries, place) else tree.up[place]
-
-
-def _nodes_above(tree: Tree, entries: Sequence[Entry], parents: list[int]) -> list[int]:
-    known: list[int | None] = [None] * len(entries)
-    for start in range(len(entries)):
-        trail: list[int] = []
-        place = start
-        found = known[place]
-        while found is None:
-            trail.append(place)
-            place = parents[place]
-            found = place if place == NONE or _is_node(tree, entries, place) else known[place]
-        for passed in trail:
-            known[passed] = found
-    return [NONE if found is None else found for found in known]
-
-
-def _roots(tree: Tree, entries: Sequence[Entry]) -> list[int]:
-    known: list[int | None] = [None] * len(entries)
-    for start in range(len(entries)):
+def _ends(above: Sequence[int], is_end: Sequence[bool]) -> list[int]:
+    """For each place the first end on the way up, the place itself included; `NONE` where the way ends without one."""
+    known: list[int | None] = [None] * len(above)
+    for start in range(len(above)):
         trail: list[int] = []
         place, found = start, known[start]
         while found is None:
             trail.append(place)
-            above = tree.up[place]
-            if above == NONE:
-                found = place if _is_node(tree, entries, place) else NONE
+            if is_end[place]:
+                found = place
             else:
-                place, found = above, known[above]
+                place = above[place]
+                found = NONE if place == NONE else known[place]
         for passed in trail:
             known[passed] = found
     return [NONE if found is None else found for found in known]

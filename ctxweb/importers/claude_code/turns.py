@@ -60,8 +60,8 @@ class Turns:
             return first
         pieces = list(first)
         for place in further:
-            known = set(pieces)
-            pieces.extend(piece for piece in self.entries[place].pieces if piece not in known)
+            known = {_likeness(piece) for piece in pieces}
+            pieces.extend(piece for piece in self.entries[place].pieces if _likeness(piece) not in known)
         return tuple(pieces)
 
     def blocks(self, seq: int) -> tuple[BlockId, ...]:
@@ -100,6 +100,10 @@ class Turns:
                     known = self.answers.get(tool_id, ())
                     if seq not in known:
                         self.answers[tool_id] = (*known, seq)
+
+
+def _likeness(piece: Piece) -> tuple[str, bytes, str | None]:
+    return piece.kind, piece.digest, piece.tool_id
 
 
 def message_of(turns: Turns, seq: int, *, call: int | None, inherited: bool, abandoned: bool, is_subagent: bool) -> Message:
