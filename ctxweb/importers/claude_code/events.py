@@ -24,7 +24,7 @@ from ctxweb.importers.claude_code.usage import is_reliable_output
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneFacts:
-    """What is known of a lane beside its entries: `copied` are ids of calls that count elsewhere."""
+    """What is known of a lane beside its entries: `copied` are ids of calls that count in another lane."""
 
     figures: Mapping[str, Figures]
     copied: frozenset[str] = frozenset()
@@ -181,12 +181,12 @@ class _LaneEvents:
         return [self._turns.first(seq) for seq in self._turns.calls]
 
     def _last_leaf(self) -> int:
-        """The last message that nobody goes on from (formats.md 2); what the harness added by itself does not count."""
+        """The last message that nobody goes on from (formats.md 2), or what the harness itself logged after it."""
         inner = {self._tree.up[place] for place in range(len(self._entries)) if self._is_turn(place)}
         places = range(len(self._entries) - 1, NONE, -1)
         leaf = next((place for place in places if place not in inner and self._is_turn(place)), NONE)
-        last = next((place for place in places if self._entries[place].is_message), NONE)
-        turn = next((place for place in self._tree.above(last) if self._is_turn(place)), NONE)
+        last = next((place for place in places if self._tree.is_node[place]), NONE)
+        turn = next((place for place in self._tree.before(last) if self._is_turn(place)), NONE)
         return last if turn == leaf else leaf
 
     def _is_turn(self, place: int) -> bool:
@@ -202,7 +202,7 @@ class _LaneEvents:
         return active
 
     def _last_copied(self) -> int:
-        """Place of the last record of a call that counts elsewhere: what stands before it was copied with it."""
+        """Place of the last record of a call that counts in another lane: what stands before it was copied with it."""
         copied = [max(self._turns.places(seq)) for seq in self._turns.calls if self._call_id(seq) in self._facts.copied]
         return max(copied, default=NONE)
 

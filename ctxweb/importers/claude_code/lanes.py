@@ -45,23 +45,23 @@ class Sidechain:
     entries: list[Entry] = field(default_factory=list)
 
 
-def lanes_of(source: Source, elsewhere: frozenset[str]) -> Iterator[Lane]:
+def lanes_of(source: Source) -> Iterator[Lane]:
     """The lanes of a source, conversations first; a source of side records only is one empty lane.
 
-    `elsewhere` are ids of model calls that count in another session. Calls that an earlier lane of this source made count there.
+    A model call counts in the first lane that has it.
     """
     sidechains = _sidechains(source)
     conversations = _conversations(source) or ([] if sidechains else [Conversation(sessions=dict.fromkeys(source.records))])
     is_shared = len(conversations) + len(sidechains) > 1
     by_session = {session: conversation for conversation in conversations for session in conversation.sessions}
-    copied = set(elsewhere)
+    counted: set[str] = set()
     for conversation in conversations:
         numbers = _numbers(source, conversation, sidechains) if is_shared else ()
-        yield _main_lane(source, conversation, frozenset(copied), numbers)
-        copied |= conversation.call_ids if is_shared else set()
+        yield _main_lane(source, conversation, frozenset(counted), numbers)
+        counted |= conversation.call_ids if is_shared else set()
     for sidechain in sidechains:
         numbers = tuple(entry.number for entry in sidechain.entries) if is_shared else ()
-        yield _subagent_lane(source, sidechain, by_session.get(sidechain.session), frozenset(copied), numbers)
+        yield _subagent_lane(source, sidechain, by_session.get(sidechain.session), frozenset(counted), numbers)
 
 
 def _conversations(source: Source) -> list[Conversation]:

@@ -60,9 +60,8 @@ class ClaudeCodeReader:
             return Reading(verdict=record.verdict or "ok", type=kind, flags=record.flags)
         return Reading(verdict=record.verdict or "unknown_type", type=kind, flags=record.flags)
 
-    def lanes(self, elsewhere: frozenset[str] = frozenset()) -> Iterable[Lane]:
-        """The lanes. `elsewhere` are ids of model calls that count in another session: this source holds copies of them."""
-        return lanes_of(self._source, elsewhere)
+    def lanes(self) -> Iterable[Lane]:
+        return lanes_of(self._source)
 
     def _feed_entry(self, record: RawRecord, value: dict[str, Any], kind: EntryKind) -> Reading:
         reading = read_entry(record, value, kind, follows_boundary=self._follows_boundary)

@@ -24,6 +24,7 @@ class Tree:
     `missing`: entries whose parent is not in the file.
     """
 
+    is_node: list[bool] = field(default_factory=list)
     up: list[int] = field(default_factory=list)
     roots: list[int] = field(default_factory=list)
     logical: dict[int, int] = field(default_factory=dict)
@@ -54,7 +55,7 @@ def tree_of(entries: Sequence[Entry]) -> Tree:
     parents = _parents(tree, entries, index)
     _keep_messages(tree, entries, index, parents)
     _break_cycles(parents)
-    is_node = [_is_node(tree, entry, place) for place, entry in enumerate(entries)]
+    tree.is_node = is_node = [_is_node(tree, entry, place) for place, entry in enumerate(entries)]
     nearest = _ends(parents, is_node)
     tree.up = [NONE if parent == NONE else nearest[parent] for parent in parents]
     roots = _ends(tree.up, [above == NONE for above in tree.up])

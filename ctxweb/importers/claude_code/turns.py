@@ -107,7 +107,7 @@ def _likeness(piece: Piece) -> tuple[str, bytes, str | None]:
 
 
 def message_of(turns: Turns, seq: int, *, call: int | None, inherited: bool, abandoned: bool, is_subagent: bool) -> Message:
-    """The message with its blocks; bodies come without texts."""
+    """The message with its blocks; bodies come without texts. What only the harness logged counts no record of the conversation."""
     entry = turns.entries[turns.first(seq)]
     entries = turns.entries_of(seq)
     blocks = tuple(piece.block(BlockId(seq, i)) for i, piece in enumerate(turns.pieces(seq), start=1))
@@ -118,7 +118,7 @@ def message_of(turns: Turns, seq: int, *, call: int | None, inherited: bool, aba
         blocks=blocks,
         line=entry.line,
         record=entry.number,
-        records=len(entries),
+        records=len(entries) if entry.is_message else 0,
         native_id=entry.call_id or entry.uuid,
         at=entry.at,
         model=entry.model,

@@ -32,14 +32,14 @@ class FoldedLane:
         return [block for message in self.messages if not message.inherited for block in message.blocks]
 
 
-def lanes_of(path: Path, elsewhere: frozenset[str] = frozenset()) -> list[FoldedLane]:
+def lanes_of(path: Path) -> list[FoldedLane]:
     reader = IMPORTER.reader()
     opener = open_stream(path, limits=LIMITS).members[0].open
     layout = detect_layout(opener, limits=LIMITS)
     with opener() as stream:
         records = read_records(stream, limits=LIMITS, layout=layout, looks_like_record=IMPORTER.looks_like_record)
         judged = [(record, reader.feed(record)) for record in records]
-    return list(_folded(list(reader.lanes(elsewhere)), judged))
+    return list(_folded(list(reader.lanes()), judged))
 
 
 def _folded(lanes: list[Lane], judged: list[tuple[RawRecord, Reading]]) -> Iterator[FoldedLane]:
@@ -74,7 +74,7 @@ def printed(folded: FoldedLane) -> dict[str, Any]:
         "parent": lane.parent_key or lane.parent_native_id,
         "records": len(folded.records),
         "verdicts": dict(verdicts),
-        "messages": sum(message.records for message in folded.messages if message.role in ("user", "assistant")),
+        "messages": sum(message.records for message in folded.messages),
         "model_calls": len(calls),
         "tool_calls": len({block.tool_id for block in folded.own_blocks if block.kind == "tool_use" and block.tool_id}),
         "tool_results": len({block.tool_id for block in folded.own_blocks if block.kind == "tool_result" and block.tool_id}),
