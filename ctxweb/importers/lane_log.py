@@ -7,7 +7,7 @@ For the formats that log messages one after another and change the list of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +31,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A message before it has its seq. `label` names what made it where the role does not."""
+    """A message before it has its seq. `label` names what made it where the role does not.
+
+    `records`: how many entries of the source it is, 0 for one that was made of a part of another. `line` and `at` are its
+    own where it has them, else those of its record.
+    """
 
     role: Role
     origin: Origin
@@ -39,6 +43,9 @@ class Draft:
     native_id: str | None = None
     model: str | None = None
     label: str | None = None
+    records: int = 1
+    line: int | None = None
+    at: int | None = None
     flags: tuple[str, ...] = ()
 
     @property
@@ -47,7 +54,8 @@ class Draft:
 
 
 class LaneLog:
-    """The messages, view and events of one lane. `view` holds the seqs that the next prompt would hold, in order."""
+    """The messages, view and events of one lane. `view` holds the seqs that the next prompt would hold, in order;
+    `unshown` are logged and were never part of it."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -56,22 +64,25 @@ class LaneLog:
         self.compactions: list[Compaction] = []
         self.view: list[int] = []
         self.newest: dict[Likeness, int] = {}
+        self.unshown: set[int] = set()
         self._likeness: list[Likeness] = []
         self._bodies: list[Body] = []
 
-    def append(self, draft: Draft, place: Place, *, records: int = 1, shown: bool = True) -> Message:
+    def append(self, draft: Draft, place: Place, *, shown: bool = True) -> Message:
         """Log a message under the next seq and, if `shown`, let it enter the view at its end."""
-        message = self._message(draft, place, records)
+        message = self._message(draft, place)
         self.messages.append(message)
         self._likeness.append(b"")
         self.alter(message.seq, likeness_of(message.role, message.blocks))
         self.events.append(Appended(message=message))
+        self.unshown.add(message.seq)
         if shown:
             self.show((message.seq,))
         return message
 
     def show(self, seqs: tuple[int, ...]) -> None:
         self.view.extend(seqs)
+        self.unshown.difference_update(seqs)
         self.events.append(Shown(seqs=seqs))
 
     def edit(self, compaction: Compaction, *, view: list[int] | None = None) -> int:
@@ -81,6 +92,7 @@ class LaneLog:
         self.compactions.append(compaction)
         if view is not None:
             self.view = view
+            self.unshown.difference_update(view)
         return len(self.compactions) - 1
 
     def note(self, code: str, *, line: int | None = None, seq: int | None = None, detail: str = "") -> None:
@@ -90,6 +102,12 @@ class LaneLog:
         """Book a model call whose prompt was the view at event `at_event` (None: now); the answer came after it."""
         self.calls.append(call)
         self.events.insert(len(self.events) if at_event is None else at_event, Called(call=call))
+
+    def insert_calls(self, calls: Sequence[ModelCall], at_events: Sequence[int]) -> None:
+        """Book calls, numbered on, each at its event; the events ascend."""
+        for call, at_event in reversed(list(zip(calls, at_events, strict=True))):
+            self.events.insert(at_event, Called(call=call))
+        self.calls.extend(calls)
 
     def next_call(self) -> int:
         return len(self.calls) + 1
@@ -139,7 +157,7 @@ class LaneLog:
         self._likeness[seq - 1] = likeness
         self.newest[likeness] = seq
 
-    def _message(self, draft: Draft, place: Place, records: int) -> Message:
+    def _message(self, draft: Draft, place: Place) -> Message:
         seq = len(self.messages) + 1
         blocks = tuple(piece.block(BlockId(seq, i)) for i, (piece, _) in enumerate(draft.pieces, start=1))
         self._bodies.extend(body for _, body in draft.pieces)
@@ -148,11 +166,11 @@ class LaneLog:
             role=draft.role,
             origin=draft.origin,
             blocks=blocks,
-            line=place.line,
+            line=place.line if draft.line is None else draft.line,
             record=place.record,
-            records=records,
+            records=draft.records,
             native_id=draft.native_id,
-            at=place.at,
+            at=place.at if draft.at is None else draft.at,
             model=draft.model,
             label=draft.label,
             flags=draft.flags,

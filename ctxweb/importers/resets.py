@@ -19,11 +19,11 @@ ToolShape = tuple[str, tuple[tuple[str, str | None], ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reset:
-    """The edits of a reset, the view after it, and the seqs that it put there."""
+    """The edits of a reset and the view after them. `tail` are messages that then enter at the end, in order."""
 
     edits: tuple[Edit, ...]
     view: tuple[int, ...]
-    puts: tuple[int, ...]
+    tail: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -60,21 +60,29 @@ def match(log: LaneLog, view: Sequence[int], likenesses: Sequence[Likeness]) -> 
     return found
 
 
-def reset_view(log: LaneLog, drafts: Sequence[Draft | int], place: Place, *, keep: int = 0, records: int = 1) -> Reset:
+def reset_view(log: LaneLog, drafts: Sequence[Draft | int], place: Place, *, keep: int = 0, fresh_tail: bool = False) -> Reset:
     """Edits from the view of `log` to the prompt `drafts`, in which a number is the seq of a logged message.
 
-    The first `keep` messages of the view stay in front of it. New messages are logged, each as `records` records. The view of
-    `log` is left as it is: the caller applies the edits.
+    The first `keep` messages of the view stay in front of it. With `fresh_tail` what follows the last message that stayed is
+    said now, not put by the edits: unless it was logged and never shown, it is logged anew. The view of `log` is left as it
+    is: the caller applies the edits.
     """
     kept, view = log.view[:keep], log.view[keep:]
     found = match(log, view, [_likeness(log, draft) for draft in drafts])
     changes = _changed_results(log, set(view).difference(seq for seq in found if seq is not None), drafts, found)
-    seqs = _logged(log, drafts, found, place, records)
     stayed = {seq for seq in found if seq is not None}
-    gaps = _gaps(view, seqs, stayed, kept[-1] if kept else None)
-    edits = (*changes, *_range_edits(log, gaps))
-    puts = tuple(seq for seq in seqs if seq not in stayed)
-    return Reset(edits=edits, view=(*kept, *seqs), puts=puts)
+    tail_start = _tail_start(drafts, found, is_shorter=len(stayed) < len(view)) if fresh_tail else len(drafts)
+    seqs = _logged(log, drafts, found, place, tail_start)
+    tail = tuple(seqs[tail_start:])
+    gaps = _gaps(view, seqs[:tail_start], stayed, kept[-1] if kept else None)
+    return Reset(edits=(*changes, *_range_edits(log, gaps)), view=(*kept, *seqs[:tail_start]), tail=tail)
+
+
+def _tail_start(drafts: Sequence[Draft | int], found: Sequence[int | None], *, is_shorter: bool) -> int:
+    """Behind the last message that stayed; a summary behind it belongs to the edits where something was taken."""
+    stayed = (index + 1 for index, seq in enumerate(found) if seq is not None)
+    summaries = (index + 1 for index, draft in enumerate(drafts) if is_shorter and not isinstance(draft, int) and draft.origin == "summary")
+    return max((*stayed, *summaries), default=0)
 
 
 def _changed_results(log: LaneLog, gone: set[int], drafts: Sequence[Draft | int], found: list[int | None]) -> list[Edit]:
@@ -131,20 +139,22 @@ def _shape(role: str, blocks: list[tuple[str, str | None]]) -> ToolShape | None:
     return (role, tuple(blocks)) if any(tool_id for _, tool_id in blocks) else None
 
 
-def _logged(log: LaneLog, drafts: Sequence[Draft | int], found: list[int | None], place: Place, records: int) -> list[int]:
+def _logged(log: LaneLog, drafts: Sequence[Draft | int], found: list[int | None], place: Place, tail_start: int) -> list[int]:
     """The seqs of the next prompt: matched ones, ones that were logged before and come back, and new ones."""
     used = {seq for seq in found if seq is not None}
-    seqs = []
-    for draft, seq in zip(drafts, found, strict=True):
-        if seq is None:
-            again = draft if isinstance(draft, int) else log.newest.get(draft.likeness)
-            if again is None or again in used:
-                again = None if isinstance(draft, int) else log.append(draft, place, records=records, shown=False).seq
-            if again is None:
+    seqs = list[int]()
+    for index, (draft, seq) in enumerate(zip(drafts, found, strict=True)):
+        if seq is None and isinstance(draft, int):
+            seq = draft
+            if seq in used:
                 continue  # a reference to a message that stands in the prompt already
-            used.add(again)
-            seq = again
-        seqs.append(seq)
+        elif seq is None and not isinstance(draft, int):
+            seq = log.newest.get(draft.likeness)
+            if seq is None or seq in used or (index >= tail_start and seq not in log.unshown):
+                seq = log.append(draft, place, shown=False).seq
+        if seq is not None:
+            used.add(seq)
+            seqs.append(seq)
     return seqs
 
 

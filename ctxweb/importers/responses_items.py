@@ -5,12 +5,13 @@ An item is read leniently: an odd shape gives flags, never an error. Encrypted c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from compaction.messages import Origin, Role
-from ctxweb.importers.anthropic_content import Drawn
+from ctxweb.importers.anthropic_content import PATH_FIELDS, Drawn
 from ctxweb.importers.lane_log import Draft, draw
 from ctxweb.importers.values import compact_json, media, plain_text, word
 
@@ -23,6 +24,7 @@ COMPACTION_TYPES = frozenset({"compaction", "compaction_summary", "context_compa
 TEXT_PARTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text", "refusal"})
 ORIGINS: dict[Role, Origin] = {"system": "harness", "developer": "harness", "user": "human", "assistant": "model", "tool": "tool"}
 ROLES: dict[str, Role] = {"system": "system", "developer": "developer", "user": "user", "assistant": "assistant", "tool": "tool"}
+PATH_SEARCH_CHARS = 100_000
 ARGUMENT_KEYS = ("arguments", "input", "action", "code", "operation")
 
 
@@ -135,7 +137,7 @@ def _reasoning(value: JsonObject) -> Item:
     encrypted = value.get("encrypted_content")
     chars = len(encrypted) if isinstance(encrypted, str) else 0
     parts = [*_list(value.get("summary")), *_list(value.get("content"))]
-    text = "\n\n".join(_text_of(piece) for piece in map(part_piece, parts))
+    text = "\n\n".join(text_of(piece) for piece in map(part_piece, parts))
     return _by_model(value, draw("thinking", text, signature_chars=chars, flags=("encrypted",) if chars else ()))
 
 
@@ -149,7 +151,8 @@ def _tool_use(value: JsonObject) -> Item:
     kind = item_type(value)
     tool_id = word(value.get("call_id")) or (word(value.get("id")) if kind == "mcp_call" else None)
     name = word(value.get("name")) or kind.removesuffix("_call")
-    use = draw("tool_use", _arguments(value), tool_id=tool_id, tool_name=name, flags=() if tool_id else ("no_output",))
+    text, flags = _arguments(value), () if tool_id else ("no_output",)
+    use = draw("tool_use", text, tool_id=tool_id, tool_name=name, path=path_in(text), flags=flags)
     answer = value.get("output") if kind == "mcp_call" else None
     results = () if answer is None else (draw("tool_result", plain_text(answer).text, tool_id=tool_id),)
     return _by_model(value, use, *results)
@@ -169,13 +172,13 @@ def _tool_result(value: JsonObject) -> Item:
     if isinstance(output, Mapping) and "content" in output:
         failed = failed or output.get("success") is False
         output = output["content"]
-    text, flags = _result_text(output)
+    text, flags = result_text(output)
     piece = draw("tool_result", text, tool_id=word(value.get("call_id")), tool_name=word(value.get("name")), is_error=failed, flags=flags)
     draft = Draft(role="tool", origin="tool", pieces=(piece,), native_id=word(value.get("id")))
     return Item(draft=draft, by_model=value.get("execution") == "server")
 
 
-def _result_text(output: Any) -> tuple[str, tuple[str, ...]]:
+def result_text(output: Any) -> tuple[str, tuple[str, ...]]:
     """A result as one text; images in it stand as labels, and a flag says how many."""
     parts = output if isinstance(output, list) else [output] if isinstance(output, Mapping) else None
     if parts is None:
@@ -183,7 +186,7 @@ def _result_text(output: Any) -> tuple[str, tuple[str, ...]]:
         return plain.text, plain.flags
     pieces = [part_piece(part) for part in parts]
     images = sum(piece.kind == "image" for piece, _ in pieces)
-    return "\n".join(map(_text_of, pieces)), (f"images:{images}",) if images else ()
+    return "\n".join(map(text_of, pieces)), (f"images:{images}",) if images else ()
 
 
 def _additional_tools(value: JsonObject) -> Item:
@@ -195,8 +198,19 @@ def _by_model(value: JsonObject, *pieces: Drawn) -> Item:
     return Item(draft=Draft(role="assistant", origin="model", pieces=pieces, native_id=word(value.get("id"))), by_model=True)
 
 
-def _text_of(drawn: Drawn) -> str:
+def text_of(drawn: Drawn) -> str:
     return drawn[1].text or ""
+
+
+def path_in(arguments: str) -> str | None:
+    """The file that the arguments of a tool call name, if they are a JSON object that names one."""
+    if len(arguments) > PATH_SEARCH_CHARS or not arguments.lstrip().startswith("{"):
+        return None
+    try:
+        given = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return next((found for name in PATH_FIELDS if (found := word(given.get(name)))), None)
 
 
 def _list(value: Any) -> list[Any]:

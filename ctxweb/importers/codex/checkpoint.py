@@ -68,5 +68,5 @@ def _inline(entry: Any, summary: str | None) -> Iterator[Draft]:
     item = read_item(entry["item"]) if isinstance(entry, Mapping) and isinstance(entry.get("item"), Mapping) else None
     if item is None:
         return
-    draft = user_origin(item.draft)
+    draft = replace(user_origin(item.draft), records=0)
     yield replace(draft, origin="summary") if summary is not None and texts_of(draft) == [summary] else draft

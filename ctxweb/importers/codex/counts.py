@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction.transcript import Usage
+from ctxweb.importers.usages import inclusive_usage
 from ctxweb.importers.values import count
 
 JsonObject = Mapping[str, Any]
@@ -40,8 +41,14 @@ def read_count(info: JsonObject, window: int | None, previous: TokenCount | None
     if not last:
         before = dict(previous.running) if previous else {}
         last = {name: figure - before.get(name, 0) for name, figure in total.items() if figure >= before.get(name, 0)}
-    usage, flags = _usage(last)
     prompt = last.get("input_tokens")
+    usage, flags = inclusive_usage(
+        prompt=prompt,
+        read=last.get("cached_input_tokens"),
+        written=last.get("cache_write_input_tokens"),
+        output=last.get("output_tokens"),
+        reasoning=last.get("reasoning_output_tokens"),
+    )
     return TokenCount(
         usage=usage,
         prompt=prompt,
@@ -62,21 +69,3 @@ def _figures(value: Any) -> dict[str, int]:
         return {}
     figures = {name: count(figure) for name, figure in value.items()}
     return {name: figure for name, figure in figures.items() if figure is not None}
-
-
-def _usage(last: dict[str, int]) -> tuple[Usage, tuple[str, ...]]:
-    """Disjoint buckets: the input includes what was read from and written to a cache."""
-    prompt, read, written = last.get("input_tokens"), last.get("cached_input_tokens"), last.get("cache_write_input_tokens")
-    flags: tuple[str, ...] = ()
-    if prompt is not None and (read or 0) + (written or 0) > prompt:
-        read, written = min(read or 0, prompt), None if written is None else max(0, prompt - min(read or 0, prompt))
-        flags = ("cached_above_input",)
-    fresh = None if prompt is None else prompt - (read or 0) - (written or 0)
-    usage = Usage(
-        input_tokens=fresh,
-        cache_write_tokens=written,
-        cache_read_tokens=read,
-        output_tokens=last.get("output_tokens"),
-        reasoning_tokens=last.get("reasoning_output_tokens"),
-    )
-    return usage, flags

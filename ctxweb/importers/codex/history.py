@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compaction.messages import Message
 from compaction.transcript import Edit
@@ -116,7 +116,7 @@ def rolled_back(log: LaneLog, turns: int) -> list[int]:
 
 def summary_draft(text: str) -> Draft:
     """The summary of a local compaction, which the producer sends as a user message."""
-    return Draft(role="user", origin="summary", pieces=(draw("text", text or "(no summary available)"),))
+    return Draft(role="user", origin="summary", pieces=(draw("text", text or "(no summary available)"),), records=0)
 
 
 def user_origin(draft: Draft) -> Draft:
@@ -125,10 +125,8 @@ def user_origin(draft: Draft) -> Draft:
     if draft.role != "user" or draft.origin != "human":
         return draft
     if is_context(texts):
-        return Draft(role="user", origin="harness", pieces=draft.pieces, native_id=draft.native_id, flags=draft.flags)
-    if texts and is_summary(texts[0]):
-        return Draft(role="user", origin="summary", pieces=draft.pieces, native_id=draft.native_id, flags=draft.flags)
-    return draft
+        return replace(draft, origin="harness")
+    return replace(draft, origin="summary") if texts and is_summary(texts[0]) else draft
 
 
 def _is_initial(message: Message) -> bool:

@@ -150,7 +150,7 @@ class Thread:
             self.calls.blur()
 
     def _replay(self, payload: JsonObject, place: Place) -> tuple[tuple[Edit, ...], list[int]]:
-        summary = self.log.append(summary_draft(word(payload.get("message")) or ""), place, records=0, shown=False)
+        summary = self.log.append(summary_draft(word(payload.get("message")) or ""), place, shown=False)
         return replay_local(self.log, self._users, summary.seq)
 
     def _restart(self, checkpoint: Checkpoint, place: Place) -> tuple[tuple[Edit, ...], list[int]]:
@@ -158,7 +158,7 @@ class Thread:
             self.log.note("missing_reference", line=place.line, detail=name)
         known = len(self.log.messages)
         keep = 1 if self.log.view and self.log.messages[self.log.view[0] - 1].label == INSTRUCTIONS else 0
-        reset = reset_view(self.log, checkpoint.items, place, keep=keep, records=0)
+        reset = reset_view(self.log, checkpoint.items, place, keep=keep)
         drafts = (item for item in checkpoint.items if not isinstance(item, int))
         texts = {draft.likeness: "".join(texts_of(draft)) for draft in drafts if draft.origin == "human"}
         for message in self.log.messages[known:]:
