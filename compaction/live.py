@@ -107,6 +107,15 @@ class LiveView:
                 self._enter(placed, self._order.tail)
         return tuple(known)
 
+    def place(self, blocks: Iterable[tuple[BlockId, BlockState, Body | None, int]]) -> None:
+        """Put logged blocks at the end, each in a given state with its content and estimate: a view taken up again."""
+        for block, state, body, tokens in blocks:
+            placed = self.find(block)
+            if placed is None:
+                raise TranscriptError(f"block {block} enters the view but was never logged: append its message first")
+            placed.state, placed.body, placed.tokens = state, body, tokens
+            self._enter(placed, self._order.tail)
+
     def apply(self, edits: Sequence[Edit], *, compaction: int = 1) -> Batch:
         """Apply the edits of one compaction as one batch and return what they did."""
         before, entries, missing = self.total, list[LedgerEntry](), list[BlockId]()

@@ -75,7 +75,7 @@ def lanes(draw: st.DrawFn) -> list[Event]:
             calls += 1
             events.append(called(calls))
         elif step == "beside":
-            base = tuple(sorted(block for block in _blocks(known) if draw(st.booleans())))
+            base = tuple(block for block in _blocks(known) if draw(st.booleans()))
             events.append(edited(*draw(st.lists(_edits(known), min_size=1, max_size=3)), base=base))
         else:
             events.append(edited(*draw(st.lists(_edits(known), min_size=1, max_size=3))))
@@ -100,7 +100,7 @@ def _blocks(known: dict[int, int]) -> list[BlockId]:
 @st.composite
 def _edits(draw: st.DrawFn, known: dict[int, int]) -> Edit:
     blocks = _blocks(known)
-    if blocks and draw(st.booleans()):
+    if bool(blocks) and draw(st.booleans()):
         state = draw(st.sampled_from(STATES))
         body = draw(st.none() | st.builds(Body.of, st.text("ab", max_size=10)))
         return Edit(verb="clear", block=draw(st.sampled_from(blocks)), state=state, body=body, unit_tokens=2 if body is None else None)

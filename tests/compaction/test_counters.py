@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from compaction.transcript import Usage
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_an_encoding_is_built_as_its_publisher_defines_it(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiktoken_ext import openai_public
+    openai_public = import_module("tiktoken_ext.openai_public")
 
     def ranks(url: str, expected_hash: str) -> dict[bytes, int]:
         assert expected_hash == bpe.RANKS_SHA256[encoding]
