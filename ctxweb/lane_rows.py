@@ -69,18 +69,19 @@ def stored_map(*, history: History) -> StoredMap:
     """The map and the spark of a lane whose rows are all written. Memory is bounded by its messages and calls, not by its texts."""
     spoken = _spoken(history.revision_id)
     calls = _call_figures(history, _spans(history), _colours(history.revision_id, spoken), spoken)
-    drops = list(
+    left = (
         Compaction.objects.filter(history=history, before_call__isnull=False, status="ok")
         .exclude(mechanism="spill")
         .values_list("before_call", "origin")
     )
-    edges = [n for n, _ in drops]
+    drops = [(call, origin) for call, origin in left if call is not None]
+    edges = [call for call, _ in drops]
     return StoredMap(
         bins=bins_to_json(binned(calls, drops=edges)),
         spark=spark_to_json(
             binned(calls, drops=edges, most=MOST_SPARK_BINS),
-            recorded=[n for n, origin in drops if origin != "inferred"],
-            inferred=[n for n, origin in drops if origin == "inferred"],
+            recorded=[call for call, origin in drops if origin != "inferred"],
+            inferred=[call for call, origin in drops if origin == "inferred"],
         ),
     )
 

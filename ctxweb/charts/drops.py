@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from ctxweb.charts.scale import Scale, short
+from ctxweb.charts.scale import Scale
 
 MOST_LABELLED = 12  # above it the track and the table carry the labels
 LABEL_DISTANCE = 70.0  # px; of nearer labels only the larger drop's is written
 ICON_DISTANCE = 16.0  # px
 INFERRED_LABEL_Y = 29.5  # px; under the window's line, over the highest call
+LEAST_FOOT = 46.0  # px; a shorter drop has no room for the size after it
 UPPER_FLIP = 0.82  # from here on the upper label stands left of the line, above the peak
 FOOT_FLIP = 0.93
 TRIGGER_SPREAD = 0.05  # automatic compactions that began this near to each other show one trigger
@@ -40,7 +41,8 @@ class Drop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropLine:
-    """A vertical at `percent` of the width from `y1` to `y2`; with labels where `labelled`. `*_end` marks right-aligned ones."""
+    """A vertical at `percent` of the width from `y1` to `y2`; with labels where `labelled`. `*_end` marks right-aligned ones,
+    `foot_y` is None where the size after it would stand in the way."""
 
     percent: float
     call: int
@@ -55,7 +57,7 @@ class DropLine:
     estimated: bool
     upper_y: float
     upper_end: bool
-    foot_y: float
+    foot_y: float | None
     foot_end: bool
 
 
@@ -70,13 +72,24 @@ class MechanismIcon:
 
 
 def drop_lines(drops: Sequence[Drop], *, scale: Scale) -> tuple[DropLine, ...]:
-    labelled = _labelled(drops, scale)
+    joined = _joined(drops)
+    labelled = _labelled(joined, scale)
     lines = []
-    for place, drop in enumerate(drops):
+    for place, drop in enumerate(joined):
         if drop.before is None or drop.after is None:
             continue
         lines.append(_line(drop, scale=scale, labelled=place in labelled))
     return tuple(lines)
+
+
+def _joined(drops: Sequence[Drop]) -> list[Drop]:
+    """One drop a place: several layers before one call are one line, in the hue of the last, called `clear + summary`."""
+    joined = []
+    for _, group in groupby(sorted(drops, key=lambda drop: drop.before_call), key=lambda drop: drop.before_call):
+        together = list(group)
+        words = " + ".join(dict.fromkeys(drop.word for drop in together))
+        joined.append(replace(together[-1], word=words, before=together[0].before, inferred=all(drop.inferred for drop in together)))
+    return joined
 
 
 def _labelled(drops: Sequence[Drop], scale: Scale) -> frozenset[int]:
@@ -109,7 +122,7 @@ def _line(drop: Drop, *, scale: Scale, labelled: bool) -> DropLine:
         estimated=drop.estimated,
         upper_y=round(_upper_y(drop, peak=peak, end=upper_end), 1),
         upper_end=upper_end,
-        foot_y=round(foot - 6, 1),
+        foot_y=round(foot - 6, 1) if foot - peak > LEAST_FOOT or upper_end else None,
         foot_end=x / scale.calls > FOOT_FLIP,
     )
 
@@ -145,8 +158,3 @@ def trigger_of(drops: Sequence[Drop]) -> int | None:
     if len(sizes) < 2 or max(sizes) - min(sizes) > TRIGGER_SPREAD * max(sizes):
         return None
     return round(median(sizes) / TRIGGER_ROUNDING) * TRIGGER_ROUNDING
-
-
-def path_of(lines: Sequence[DropLine], *, calls: int) -> str:
-    """All lines as one path, for a picture that is scaled as a whole."""
-    return "".join(f"M{short(line.percent * calls / 100)} {short(line.y1)}V{short(line.y2)}" for line in lines)

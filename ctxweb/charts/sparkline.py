@@ -17,13 +17,15 @@ OUTSIDE = 30  # px; the closing edges of the area lie outside the picture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sparkline:
-    """Paths over `width` × 22, one unit a bin: the area with its upper edge, recorded drops, drops without a record."""
+    """Paths over `width` × 22, one unit a bin: the area with its upper edge, recorded drops, drops without a record,
+    and how many of both."""
 
     width: int
     area: str
     recorded: str
     inferred: str
     has_window: bool
+    drops: int
 
 
 def spark_to_json(bins: Sequence[Bin], *, recorded: Iterable[int], inferred: Iterable[int]) -> dict[str, Any]:
@@ -53,6 +55,7 @@ def sparkline(stored: dict[str, Any], *, window: int | None) -> Sparkline | None
         recorded=_lines(stored["recorded"], levels),
         inferred=_lines(stored["inferred"], levels),
         has_window=window is not None,
+        drops=len(stored["recorded"]) + len(stored["inferred"]),
     )
 
 

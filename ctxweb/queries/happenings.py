@@ -15,13 +15,16 @@ MOST_DRAWN = 2_000  # compactions of one map
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """One compaction. `before` and `after` are the reported prompt sizes around it, or estimates where `estimated`.
+    """One compaction; `number` counts those that contracts.md 2 numbers.
 
-    `blocks` left or changed, `never_sent` of them were in no prompt; `added` is the estimate of what was put in their place;
-    `entered` that of the blocks that came in with the same call. `reattached`: tokens of the next call that no record shows.
+    `before` and `after` are the reported prompt sizes around it, estimates where `estimated`; they belong to the place:
+    several compactions before one call share them, and `is_last` marks the last of these. `blocks` left or changed,
+    `never_sent` of them were in no prompt; `added` is the estimate of what was put in their place, `entered` that of the
+    blocks that came in with the same call. `unexplained_after`: tokens of that call that no record shows.
     """
 
     ordinal: int
+    number: int | None
     call: int | None
     line: int
     action: str
@@ -39,7 +42,8 @@ class Happening:
     before: int | None
     after: int | None
     estimated: bool
-    reattached: int | None
+    unexplained_after: int | None
+    is_last: bool
 
     @property
     def change(self) -> int | None:
@@ -52,14 +56,17 @@ class Happening:
 
 def happenings(*, history: History) -> tuple[Happening, ...]:
     """All compactions of a history in their order, at most `MOST_DRAWN`."""
-    rows = Compaction.objects.filter(history=history).order_by("ordinal")[:MOST_DRAWN]
-    return tuple(_happening(row) for row in rows)
+    rows = list(Compaction.objects.filter(history=history).order_by("ordinal")[:MOST_DRAWN])
+    last_at = {row.before_call: row.ordinal for row in rows}
+    return tuple(_happening(row, is_last=last_at[row.before_call] == row.ordinal) for row in rows)
 
 
-def _happening(row: Compaction) -> Happening:
+def _happening(row: Compaction, *, is_last: bool) -> Happening:
     before, after, estimated = _sizes(row)
     return Happening(
         ordinal=row.ordinal,
+        number=row.index,
+        is_last=is_last,
         call=row.before_call,
         line=row.line,
         action=action_of(mechanism=row.mechanism, origin=row.origin).name,
@@ -77,7 +84,7 @@ def _happening(row: Compaction) -> Happening:
         before=before,
         after=after,
         estimated=estimated,
-        reattached=_reattached(row),
+        unexplained_after=row.unexplained_after,
     )
 
 
@@ -88,12 +95,6 @@ def _sizes(row: Compaction) -> tuple[int | None, int | None, bool]:
     if row.scale == "prompt" and row.tokens_before is not None and row.tokens_after is not None:
         return row.tokens_before, row.tokens_after, False
     return row.estimate_before, row.estimate_after, True
-
-
-def _reattached(row: Compaction) -> int | None:
-    if row.unexplained_before is None or row.unexplained_after is None:
-        return None
-    return row.unexplained_after - row.unexplained_before
 
 
 def drops_of(found: Sequence[Happening], *, overhead: int) -> tuple[Drop, ...]:

@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from ctxweb.models import Job
+from ctxweb.models import Job, Revision
 
-KIND = "import"
+KINDS = ("import", "folder")
 MOST_SHOWN = 12
 LATELY = timedelta(minutes=10)  # a failed import stays in sight for so long
 RUNNING = (Job.State.QUEUED, Job.State.LEASED)
@@ -45,8 +45,8 @@ class ImportsPage:
 def imports_page() -> ImportsPage:
     """Imports at work, then those that failed lately."""
     recent = Q(state__in=RUNNING) | Q(state__in=(Job.State.FAILED, Job.State.ABANDONED), ended_at__gt=timezone.now() - LATELY)
-    jobs = list(Job.objects.filter(recent, kind=KIND).defer("log", "result").order_by("pk")[: MOST_SHOWN + 1])
-    running = Job.objects.filter(kind=KIND, state__in=RUNNING).count()
+    jobs = list(Job.objects.filter(recent, kind__in=KINDS).defer("log", "result").order_by("pk")[: MOST_SHOWN + 1])
+    running = Job.objects.filter(kind__in=KINDS, state__in=RUNNING).count()
     shown = jobs[:MOST_SHOWN]
     rows = tuple(_row(job) for job in shown)
     return ImportsPage(
@@ -69,3 +69,31 @@ def _row(job: Job) -> ImportRow:
         running=job.state in RUNNING,
         error=job.error,
     )
+
+
+def imported_sessions(*, job: Job) -> tuple[str, ...]:
+    """Public ids of the sessions that an ended import brought or found, in the order of the file; () while it runs."""
+    revisions = [revision for outcome in _outcomes(job) for revision, _ in outcome.get("revisions", ())]
+    found = dict(Revision.objects.filter(pk__in=revisions).values_list("pk", "session__public_id"))
+    return tuple(dict.fromkeys(found[revision] for revision in revisions if revision in found))
+
+
+def import_status(*, job: Job) -> str:
+    """`imported`, `updated`, `unchanged` or `failed`: the most that an ended import of a file did; "" where it did nothing."""
+    outcomes = _outcomes(job)
+    words = {status for outcome in outcomes for _, status in outcome.get("revisions", ())} | {outcome["status"] for outcome in outcomes}
+    return next((word for word in ("updated", "imported", "unchanged", "failed") if word in words), "")
+
+
+def import_error(*, job: Job) -> dict[str, str] | None:
+    """`code` and `message` of an import of which nothing came, None for any other."""
+    if job.error is not None and job.state not in RUNNING:
+        return dict(job.error)
+    if import_status(job=job) != "failed":
+        return None
+    return dict(next(outcome["error"] for outcome in _outcomes(job) if outcome["status"] == "failed"))
+
+
+def _outcomes(job: Job) -> list[dict[str, Any]]:
+    """What became of each member of the file; [] while the import runs."""
+    return list(job.result.get("outcomes", ())) if isinstance(job.result, dict) else []

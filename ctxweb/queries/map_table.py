@@ -61,8 +61,8 @@ def map_table(*, session: Session, history: History, after: int) -> MapTable:
 
 def _edits(history: History) -> dict[int, int]:
     """Edits by the call before which they were made."""
-    rows = Compaction.objects.filter(history=history, before_call__isnull=False).order_by().values("before_call")
-    return {row["before_call"]: row["sum"] for row in rows.annotate(sum=Sum("edits"))}
+    rows = Compaction.objects.filter(history=history).order_by().values_list("before_call").annotate(Sum("edits"))
+    return {call: edits for call, edits in rows if call is not None}
 
 
 def _row(each: Bin, places: list[int], overhead: int, edits: dict[int, int]) -> MapTableRow:

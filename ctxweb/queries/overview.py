@@ -17,7 +17,7 @@ from ctxweb.queries.readout import Readout, hidden_overhead, readout
 
 MOST_TOLD = 40  # happenings on the page; the ledger has all
 REATTACHED = 1_000  # tokens; less after a compaction is not worth a line
-TABLE_ROWS = 100
+MOST_REATTACHED = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def overview_page(*, session: Session, history: History, call: int | None, stack
         selected=selected,
         told=found[:MOST_TOLD],
         untold=max(len(found) - MOST_TOLD, 0),
-        reattached=_reattached(found),
+        reattached=_reattached(found, overhead),
         became=became(revision_id=history.revision_id),
         findings=session.findings,
         before_file=_before_file(drawn.bins, overhead),
@@ -177,7 +177,7 @@ def _readout(session: Session, history: History, *, n: int, found: Sequence[Happ
 
 
 def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap | None) -> Outcome:
-    done = [each for each in found if each.status == "ok"]
+    done = [each for each in found if each.status == "ok" and (each.number is not None or each.by_person)]
     summaries = [each for each in done if each.action == "summarise"]
     sizes = [(each.before, each.after) for each in summaries if each.before is not None and each.after is not None and not each.estimated]
     peak = session.peak_context or (drawing.peak if drawing else 0)
@@ -195,12 +195,16 @@ def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap |
     )
 
 
-def _reattached(found: Sequence[Happening]) -> tuple[tuple[int, int], ...]:
-    return tuple(
-        (each.call, each.reattached)
+def _reattached(found: Sequence[Happening], overhead: int | None) -> tuple[tuple[int, int], ...]:
+    """What a call right after a summary holds beyond its log and beyond what the first call held."""
+    if overhead is None:
+        return ()
+    calls = (
+        (each.call, each.unexplained_after - overhead)
         for each in found
-        if each.call is not None and each.action == "summarise" and each.reattached is not None and each.reattached >= REATTACHED
-    )[:6]
+        if each.call is not None and each.action == "summarise" and each.unexplained_after is not None
+    )
+    return tuple((call, tokens) for call, tokens in calls if tokens >= REATTACHED)[:MOST_REATTACHED]
 
 
 def _before_file(bins: Sequence[Bin], overhead: int | None) -> int | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
 
 from ctxweb.lane_rows import base_name
 from ctxweb.models import Block, History, Message, ModelCall, Span
@@ -104,7 +105,8 @@ def readout(*, history: History, n: int, calls: int, window: int | None, overhea
     )
 
 
-def _view(history: History, n: int) -> QuerySet[Span]:
+def _view(history: History, n: int) -> QuerySet[Any]:
+    """The spans of the view, annotated with the kind of their block, and role and origin of its message."""
     block = Block.objects.filter(revision_id=history.revision_id, seq=OuterRef("seq"), i=OuterRef("i"))
     message = Message.objects.filter(revision_id=history.revision_id, seq=OuterRef("seq"))
     return Span.objects.filter(history=history, from_call__lte=n, to_call__gt=n).annotate(
@@ -117,15 +119,9 @@ def _view(history: History, n: int) -> QuerySet[Span]:
 def view_sums(history: History, n: int) -> dict[str, int]:
     """Estimates of the view by colour class."""
     sums: dict[str, int] = {}
-    for kind, role, origin, tokens in (
-        _view(history, n)
-        .order_by()
-        .values("kind", "role", "origin")
-        .annotate(tokens=Sum(F("estimate")))
-        .values_list("kind", "role", "origin", "tokens")
-    ):
-        name = kind_of(kind=kind, role=role, origin=origin)
-        sums[name] = sums.get(name, 0) + tokens
+    for row in _view(history, n).order_by().values("kind", "role", "origin").annotate(tokens=Sum("estimate")):
+        name = kind_of(kind=row["kind"], role=row["role"], origin=row["origin"])
+        sums[name] = sums.get(name, 0) + row["tokens"]
     return sums
 
 

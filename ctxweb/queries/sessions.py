@@ -10,8 +10,6 @@ from typing import Any
 from django.db.models import Count, F, Min, Q, QuerySet, Sum, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from ctxweb.charts.bars import PeakBar, peak_bar
-from ctxweb.charts.sparkline import Sparkline, sparkline
 from ctxweb.lane_rows import base_name
 from ctxweb.models import Block, Compaction, Session
 from ctxweb.queries.search import bodies_with
@@ -69,7 +67,8 @@ class CompactionCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """One lane. Token figures are the provider's, None unknown. `lanes` is how many lanes hang on it."""
+    """One lane. Token figures are the provider's, None unknown. `lanes` is how many lanes hang on it;
+    `spark` its prompt sizes in few bins, and in which of them something left."""
 
     id: str
     native_id: str
@@ -91,8 +90,7 @@ class SessionRow:
     removed_blocks: int
     findings: int
     lanes: int
-    peak: PeakBar | None
-    spark: Sparkline | None
+    spark: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,8 +293,7 @@ def _row(session: Session, counts: dict[int, tuple[CompactionCount, ...]], *, la
         removed_blocks=session.removed_blocks,
         findings=session.findings,
         lanes=lanes,
-        peak=peak_bar(figure=session.peak_context, limit=session.context_window),
-        spark=sparkline(session.spark, window=session.context_window),
+        spark=session.spark,
     )
 
 

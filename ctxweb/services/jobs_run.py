@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from ctxweb.jobs import JobCancelled, JobLost, JobRun, SliceOver, job_claim, job_ring, jobs_running, jobs_waiting
 from ctxweb.models import Job, Source
+from ctxweb.services.folder_import import folder_import
 from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
 from ctxweb.services.importing.import_run import blob_release, import_run
 from ctxweb.services.importing.removing import source_remove
@@ -23,7 +24,7 @@ from ctxweb.storage import StorageError, leftovers_remove
 SLICE_SECONDS = 50  # a long job is a chain of tasks of under a minute
 RETRY_SECONDS = 30
 SWEEP_BATCH = 20
-HANDLERS: dict[str, Callable[[JobRun], None]] = {"import": import_run}
+HANDLERS: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import}
 _RETRIED_STORAGE = ("disk_full", "unwritable")
 _log = logging.getLogger(__name__)
 
@@ -97,7 +98,9 @@ def _durable() -> Iterator[None]:
 
 def _discard(run: JobRun) -> None:
     """Nothing half imported stays: unfinished sources of the job's file go, and its bytes if no source needs them."""
-    sha256 = str(run.job.params.get("sha256", ""))
+    if "sha256" not in run.job.params:
+        return  # a folder's job keeps no bytes of its own
+    sha256 = str(run.job.params["sha256"])
     for source in Source.objects.filter(sha256=sha256).exclude(state=Source.State.READY):
         source_remove(source=source, commit=transaction.atomic)
     blob_release(sha256=sha256)

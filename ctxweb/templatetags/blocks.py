@@ -10,8 +10,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ctxweb.queries.lives import LifeSpan
-from ctxweb.templatetags.figures import action_tag, kind_tag, tag, visible
-from ctxweb.vocabulary import kind_of
+from ctxweb.templatetags.figures import UNKNOWN, action_tag, kind_tag, signed, size, tag, visible
+from ctxweb.vocabulary import KIND_WORDS, kind_of
 
 register = template.Library()
 
@@ -108,3 +108,79 @@ def block_color(kind: str, role: str, origin: str) -> str:
 def words(code: str) -> str:
     """`orphan_tool_result` as people read it."""
     return code.replace("_", " ")
+
+
+@register.simple_tag
+def change(before: int, after: int) -> str:
+    """The difference an edit made, in tokens."""
+    return signed(after - before)
+
+
+@register.filter
+@cache
+def icon_of(kind: str) -> str:
+    """The symbol of a block kind that stands for a row of its own."""
+    return KIND_WORDS[kind_of(kind=kind, role="user", origin="human")].icon
+
+
+@register.simple_tag
+def lane_bar(spans: Sequence[LifeSpan], calls: int, kind: str, role: str, origin: str, cuts: Sequence[int]) -> SafeString:
+    """A wide life bar with the calls before which edits came."""
+    color = kind_of(kind=kind, role=role, origin=origin)
+    path = "".join(_stretch(span, calls) for span in spans)
+    lines = "".join(f"M{cut - 1} 0V12" for cut in cuts)
+    return format_html(_LANE, max(calls, 1), calls, color, path, lines)
+
+
+_LANE = (
+    '<svg class="lane" viewBox="0 0 {} 12" preserveAspectRatio="none" aria-hidden="true"><path class="base" d="M0 6H{}"/>'
+    '<path class="fill k-{}" d="{}"/><path class="cut" d="{}"/></svg>'
+)
+
+
+JOB_STATES = {
+    # state: family, name, icon
+    "queued": ("e", "kept", "kept"),
+    "leased": ("e", "replace", "refetch"),
+    "succeeded": ("s", "available", "available"),
+    "failed": ("s", "corrupt", "corrupt"),
+    "cancelled": ("s", "unsupported", "unsupported"),
+    "abandoned": ("s", "corrupt", "corrupt"),
+}
+CHECKS = {
+    "ok": ("s", "available", "works", "available"),
+    "warning": ("s", "missing", "look", "warn"),
+    "failed": ("s", "corrupt", "failed", "corrupt"),
+}
+
+
+@register.simple_tag
+@cache
+def job_mark(state: str) -> SafeString:
+    family, name, symbol = JOB_STATES[state]
+    return tag(family, name, "at work" if state == "leased" else state, symbol)
+
+
+@register.simple_tag
+@cache
+def check_mark(state: str) -> SafeString:
+    return tag(*CHECKS[state])
+
+
+@register.filter
+def rate(value: float | None, unit: str) -> str:
+    """Units a second; bytes as MB."""
+    if value is None:
+        return UNKNOWN
+    return size(int(value)) if unit == "bytes" else f"{value:,.0f}"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """`40 s`, `3 min`, `2 h 5 min`."""
+    if seconds is None:
+        return UNKNOWN
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import template
 
+from ctxweb.charts.bars import PeakBar, peak_bar
 from ctxweb.charts.scale import short
+from ctxweb.charts.sparkline import Sparkline, sparkline
 from ctxweb.templatetags.figures import number
 from ctxweb.vocabulary import KIND_WORDS, KINDS, UNEXPLAINED
 
@@ -52,3 +56,15 @@ def kind_word(name: str) -> str:
 def map_legend() -> list[tuple[str, str]]:
     """(colour class, word) of what a map by kind is made of, from the base upwards."""
     return [(kind.name, kind.word) for kind in (*KINDS, UNEXPLAINED)]
+
+
+@register.simple_tag
+def draw_spark(stored: dict[str, Any], window: int | None) -> Sparkline | None:
+    """The sparkline of a session's stored sizes."""
+    return sparkline(stored, window=window)
+
+
+@register.simple_tag
+def draw_peak(figure: int | None, limit: int | None) -> PeakBar | None:
+    """A peak against its window."""
+    return peak_bar(figure=figure, limit=limit)

@@ -52,17 +52,11 @@ def overview(request: HttpRequest, session_id: str) -> HttpResponse:
 def _show(request: HttpRequest, lane: Lane, page: Any, *, call: int | None) -> HttpResponse:
     session = lane.session
     title = counted(session.recorded_compactions, "compaction")
+    json = addresses.with_query(addresses.api_session(session.public_id), call=call)
     return show(
         request,
         template="overview/page.html",
-        frame=session_frame(
-            request,
-            session,
-            tab="overview",
-            title=title,
-            json=addresses.with_query(addresses.api_session(session.public_id), call=call),
-            call=call,
-        ),
+        frame=session_frame(request, session, tab="overview", title=title, json=json, call=call),
         page=page,
         fragments={"map": "overview/_map.html", "readout": "overview/_readout.html"},
     )
@@ -72,7 +66,7 @@ def _table(request: HttpRequest, lane: Lane) -> HttpResponse:
     session = lane.session
     after = asked.number(request.GET, "after") or 0
     table = map_table(session=session, history=lane.history, after=after)
-    more = addresses.overview(session.public_id, **{"as": "table", "after": table.next}) if table.next else None
+    more = addresses.with_query(addresses.overview(session.public_id), **{"as": "table"}, after=table.next) if table.next else None
     return show(
         request,
         template="overview/table.html",
