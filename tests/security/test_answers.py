@@ -15,7 +15,7 @@ from ninja.errors import HttpError
 from ctxweb.api.base import ApiError, make_api
 from ctxweb.asgi import application
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.nodb]
 
 CSP = {
     "default-src 'none'",
