@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxweb.importers import claude_code, codex
+from ctxweb.importers import anthropic_messages, claude_code, codex, openai_messages
 from ctxweb.importers.base import Importer
 from ctxweb.importers.physical import Head
 
@@ -11,6 +11,8 @@ LEAST_SCORE = 0.5
 IMPORTERS: tuple[Importer, ...] = (
     claude_code.IMPORTER,
     codex.IMPORTER,
+    anthropic_messages.IMPORTER,
+    openai_messages.IMPORTER,
 )
 
 

@@ -10,13 +10,15 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from compaction.messages import Message
+from compaction.messages import BlockId, Message
 from compaction.transcript import Compaction, CompactionOrigin, Edit, Fidelity, Lane, Mechanism, ModelCall, Usage
 from ctxweb.importers.lane_log import Draft, LaneLog, Place
 from ctxweb.importers.resets import reset_view
 
 FAILED_COMPACTION = "compaction_failed"
 """Flag of a message that holds the block of a compaction that failed."""
+
+NOT_REPORTED = Usage()
 
 VERB_MECHANISMS: dict[str, Mechanism] = {"clear": "clear_tool_result", "truncate": "truncate_output", "spill": "spill"}
 
@@ -31,7 +33,7 @@ class Exchange:
 
     prompt: tuple[Draft, ...] | None = None
     answer: tuple[Draft, ...] | None = None
-    usage: Usage = Usage()  # noqa: RUF009 - frozen
+    usage: Usage = NOT_REPORTED
     native_id: str | None = None
     continues: str | None = None
     session_id: str | None = None
@@ -51,7 +53,10 @@ class _Implied:
 
 
 class Conversation:
-    """One lane. `open` brings the view to a request's prompt, `close` books its answer."""
+    """One lane. `open` brings the view to a request's prompt, `close` books its answer.
+
+    `cleared` are the blocks that the server took out of prompts, although the client sends them again and again.
+    """
 
     def __init__(self) -> None:
         self.log = LaneLog()
@@ -61,6 +66,7 @@ class Conversation:
         self.window: int | None = None
         self.records: list[int] = []
         self.responses: set[str] = set()
+        self.cleared: set[BlockId] = set()
         self._waiting: list[int] = []
         self._implied: list[_Implied] = []
         self._awaiting: list[int] = []
@@ -84,7 +90,7 @@ class Conversation:
         for mark in marks:
             if mark > start or (mark == start and not known):
                 self._become((*fixed, *rest[start:mark]), place)
-                self._stand_for_all(rest[mark], place)
+                self.stand_for_all(rest[mark], place)
                 start = mark
         self._become((*fixed, *rest[start:]), place)
         self._waiting.clear()
@@ -93,6 +99,8 @@ class Conversation:
         """Book the call whose prompt is the view; its answer waits to be shown."""
         if exchange.answer is None:
             return
+        if any(FAILED_COMPACTION in draft.flags for draft in exchange.answer):
+            self._note_failure(place.line, place.at)
         number = self.log.next_call()
         self.first_response = self.first_response or exchange.native_id
         self.responses.add(exchange.native_id or "")
@@ -125,6 +133,16 @@ class Conversation:
         if compaction.tokens_after is None:
             self._awaiting.append(index)
 
+    def stand_for_all(self, draft: Draft, place: Place) -> None:
+        """A recorded summary takes the place of everything but the fixed messages."""
+        message = self.log.append(draft, place, shown=False)
+        fixed = [seq for seq in self.log.view if is_fixed(self.log.messages[seq - 1])]
+        takes = self.log.blocks_of(seq for seq in self.log.view if seq not in set(fixed))
+        edit = Edit(verb="summarise", takes=takes, puts=(message.seq,))
+        compaction = Compaction(mechanism="summary", line=message.line, edits=(edit,), at=message.at)
+        self.compact(compaction, [*fixed, message.seq])
+        self._follows_answer = False
+
     def replace_all(self, drafts: Sequence[Draft], compaction: Compaction, place: Place) -> None:
         """A recorded compaction whose answer is the next prompt. What it shortened may not be logged."""
         if not self.log.view:
@@ -153,7 +171,10 @@ class Conversation:
     def _say(self, drafts: Sequence[Draft], place: Place) -> None:
         """Messages that are added at the end."""
         for draft in drafts:
-            self._enter(self.log.append(draft, place, shown=False).seq)
+            if is_boundary(draft):
+                self.stand_for_all(draft, place)
+            else:
+                self._enter(self.log.append(draft, place, shown=False).seq)
 
     def _become(self, drafts: Sequence[Draft], place: Place) -> None:
         reset = reset_view(self.log, drafts, place, fresh_tail=True)
@@ -182,9 +203,13 @@ class Conversation:
             elif is_answer:
                 self._implied.append(_Implied(event=len(self.log.events), seqs=[seq]))
             self.log.show((seq,))
-        if FAILED_COMPACTION in message.flags:
-            self.log.edit(Compaction(mechanism="summary", line=message.line, status="failed", at=message.at))
+        if FAILED_COMPACTION in message.flags and message.call is None:
+            self._note_failure(message.line, message.at)
         self._follows_answer = is_answer
+
+    def _note_failure(self, line: int, at: int | None) -> None:
+        """A compaction that failed took nothing."""
+        self.log.edit(Compaction(mechanism="summary", line=line, status="failed", at=at))
 
     def _put_summary(self, message: Message) -> None:
         """A summary in a list: what it stands for left before the list was logged."""
@@ -193,16 +218,6 @@ class Conversation:
         edit = Edit(verb="summarise", puts=(message.seq,))
         compaction = Compaction(mechanism=self._mechanism((edit,)), origin=origin, line=message.line, edits=(edit,), at=message.at)
         self.compact(compaction, [*self.log.view, message.seq])
-
-    def _stand_for_all(self, draft: Draft, place: Place) -> None:
-        """A recorded summary takes the place of everything but the fixed messages."""
-        message = self.log.append(draft, place, shown=False)
-        fixed = [seq for seq in self.log.view if is_fixed(self.log.messages[seq - 1])]
-        takes = self.log.blocks_of(seq for seq in self.log.view if seq not in set(fixed))
-        edit = Edit(verb="summarise", takes=takes, puts=(message.seq,))
-        compaction = Compaction(mechanism="summary", line=message.line, edits=(edit,), at=message.at)
-        self.compact(compaction, [*fixed, message.seq])
-        self._follows_answer = False
 
     def _show_waiting(self) -> None:
         for seq in self._waiting:
@@ -240,7 +255,7 @@ class Conversation:
             n=number,
             seq=answer.seq,
             line=answer.line,
-            usage=Usage(),
+            usage=NOT_REPORTED,
             model=answer.model or self.model,
             at=answer.at,
             previous=number - 1 or None,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ctxweb.importers.exchange_reader import ExchangeReader
 from ctxweb.importers.foreign import is_foreign
+from ctxweb.importers.openai_messages.dialect import OpenAIDialect
 from ctxweb.importers.openai_messages.exchanges import exchange_of, is_message
-from ctxweb.importers.openai_messages.reader import OpenAIReader
 from ctxweb.importers.physical import Head
 
 OWN_ROLES = frozenset({"system", "developer", "tool", "function"})
@@ -41,8 +42,8 @@ class OpenAIMessagesImporter:
     def looks_like_record(self, value: Any) -> bool:
         return is_message(value) or exchange_of(value) is not None
 
-    def reader(self) -> OpenAIReader:
-        return OpenAIReader()
+    def reader(self) -> ExchangeReader:
+        return ExchangeReader(OpenAIDialect())
 
 
 def messages_of(record: Mapping[str, Any]) -> list[Any]:
