@@ -1,10 +1,13 @@
 """The state folder: where everything that is not code lives."""
 
+import fcntl
 import hashlib
 import os
 import secrets
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +86,13 @@ class Home:
             raise ImproperlyConfigured(
                 f"CTXWEB_HOME: the state folder {self.root} cannot be made ({error.strerror}): name a folder that you can write to."
             ) from error
+
+    @contextmanager
+    def one_at_a_time(self, name: str) -> Iterator[None]:
+        """Wait until no other process of this home is inside of a block of this name."""
+        with (self.root / f"{name}.lock").open("a", encoding="ascii") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield
 
     def secret(self, file: Path) -> str:
         """The secret kept in `file` (mode 600), made at the first call; two processes at once agree on one."""

@@ -22,6 +22,7 @@ class Program:
 
     def environment(self, extra: Mapping[str, str] = {}) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if name not in TEST_ONLY}
+        inherited["HOME"] = str(self.home.parent)  # no test finds the sessions of whoever runs it
         return {**inherited, "CTXWEB_HOME": str(self.home), "DATABASE_URL": self.database_url, **extra}
 
     def run(

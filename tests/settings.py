@@ -4,7 +4,6 @@ import atexit
 import os
 import shutil
 import tempfile
-from pathlib import Path
 
 _HOME = tempfile.mkdtemp(prefix="ctxweb-test-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
@@ -17,5 +16,5 @@ _is_sqlite = "sqlite3" in DATABASES["default"]["ENGINE"]
 # A file, not memory: threads and child processes of a test see it, and WAL is in force. On PostgreSQL one database a process.
 DATABASES["default"]["TEST"] = {"NAME": str(HOME.root / "test.sqlite3") if _is_sqlite else f"test_ctxweb_{os.getpid()}"}
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-CTXWEB_CLAUDE_ROOTS: list[Path] = []  # no test looks at the sessions of whoever runs it
-CTXWEB_CODEX_ROOTS: list[Path] = []
+CTXWEB_CLAUDE_ROOTS = []  # no test looks at the sessions of whoever runs it
+CTXWEB_CODEX_ROOTS = []

@@ -1,4 +1,4 @@
-"""Locks of a home, which the system itself releases when their holder dies."""
+"""One supervisor a home: a lock that the system itself releases when its holder dies."""
 
 import fcntl
 import os
@@ -7,14 +7,6 @@ from contextlib import contextmanager
 
 from ctxweb.home import Home
 from ctxweb.serve.errors import StartRefused
-
-
-@contextmanager
-def one_at_a_time(home: Home, name: str) -> Iterator[None]:
-    """Wait until no other process of this home is inside of a block of this name."""
-    with (home.root / f"{name}.lock").open("a", encoding="ascii") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 @contextmanager

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from django.conf import settings
+from django.db import connection
 
 from ctxweb.models import Session
 from ctxweb.serve import broker
 from ctxweb.serve.children import Child, ChildPlan, start, tail
 from ctxweb.serve.errors import StartRefused
-from ctxweb.serve.prepare import prepare_database, prepare_static
+from ctxweb.serve.static_files import prepare_static
+from ctxweb.services.database_prepare import database_prepare
 
 START_SECONDS = 60
 PORT_FREE_SECONDS = 5  # a web server whose supervisor was killed needs a moment to end itself
@@ -67,7 +69,7 @@ class Supervisor:
         require_loopback(self.address.host)
         self._wait(self._port_is_free, seconds=PORT_FREE_SECONDS, failure=f"Port {self.address.port} is in use: name another with --port.")
         self.say("Preparing database and static files …")
-        prepare_database()
+        database_prepare()
         prepare_static()
         self._start_broker()
         settings.HOME.worker_ready.unlink(missing_ok=True)
@@ -78,7 +80,9 @@ class Supervisor:
 
     def _import_demo(self) -> None:
         """Give an empty home the demo sessions, in a process of its own: this one stays small."""
-        if Session.objects.exists():
+        has_sessions = Session.objects.exists()
+        connection.close()  # this process needs the database no more
+        if has_sessions:
             return
         self.say("Importing the demo sessions …")
         demo = start(demo_plan())
