@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from compaction.checkpoints import result_verb
 from compaction.edits import STATE_OF
 from compaction.transcript import Edit, Verb
 from ctxweb.importers.lane_log import Draft, LaneLog, Likeness, Place
-from ctxweb.importers.marks import result_verb
 
 ToolShape = tuple[str, tuple[tuple[str, str | None], ...]]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from compaction.checkpoints import is_checkpoint, result_state
 from compaction.messages import Origin, Role
 from ctxweb.importers.anthropic_content import Drawn, read_block, read_content
 from ctxweb.importers.chat import FAILED_COMPACTION
 from ctxweb.importers.lane_log import Draft
-from ctxweb.importers.marks import is_summary, result_state
 from ctxweb.importers.values import word
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -55,7 +55,7 @@ def _origin(role: Role, pieces: tuple[Drawn, ...]) -> Origin:
     if role == "assistant":
         return "model"
     texts = [body.text or "" for piece, body in pieces if piece.kind == "text"]
-    if texts and is_summary(texts[0]):
+    if texts and is_checkpoint(texts[0]):
         return "summary"
     if role == "system":
         return "harness"

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from compaction.checkpoints import is_checkpoint
 from compaction.messages import Message
 from compaction.transcript import Edit
 from ctxweb.importers.codex.truncation import cut_to_tokens, tokens_of
 from ctxweb.importers.lane_log import Draft, LaneLog, draw
-from ctxweb.importers.marks import is_summary
 
 KEPT_USER_TOKENS = 20_000  # COMPACT_USER_MESSAGE_MAX_TOKENS
 
@@ -126,7 +126,7 @@ def user_origin(draft: Draft) -> Draft:
         return draft
     if is_context(texts):
         return replace(draft, origin="harness")
-    return replace(draft, origin="summary") if texts and is_summary(texts[0]) else draft
+    return replace(draft, origin="summary") if texts and is_checkpoint(texts[0]) else draft
 
 
 def _is_initial(message: Message) -> bool:

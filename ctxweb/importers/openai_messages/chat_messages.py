@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from compaction.checkpoints import is_checkpoint, result_state
 from ctxweb.importers.anthropic_content import Drawn
 from ctxweb.importers.lane_log import Draft, draw
-from ctxweb.importers.marks import is_summary, result_state
 from ctxweb.importers.responses_items import ORIGINS, ROLES, content_pieces, path_in, result_text, text_of
 from ctxweb.importers.values import compact_json, plain_text, time_ms, word
 
@@ -25,7 +25,7 @@ def chat_drafts(message: Mapping[str, Any]) -> tuple[Draft, ...]:
     role = ROLES.get(given, "user")
     pieces = (*_content(message), *_tool_uses(message))
     texts = [text_of(piece) for piece in pieces if piece[0].kind == "text"]
-    origin = "summary" if texts and is_summary(texts[0]) else ORIGINS[role]
+    origin = "summary" if texts and is_checkpoint(texts[0]) else ORIGINS[role]
     draft = Draft(
         role=role,
         origin=origin,
