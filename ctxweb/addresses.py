@@ -12,7 +12,7 @@ SETTINGS = "/settings"
 API = "/api/v1"
 
 
-def with_query(path: str, **parameters: str | int | None) -> str:
+def with_query(path: str, /, **parameters: str | int | None) -> str:
     """`path` with those parameters that have a value, in the given order."""
     given = {name: value for name, value in parameters.items() if value not in (None, "")}
     return f"{path}?{urlencode(given)}" if given else path

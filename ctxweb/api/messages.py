@@ -8,7 +8,7 @@ from ninja import Router
 from ctxweb.api.paging import MAXIMUM, After, Limit, number_after, place_after
 from ctxweb.queries.body import BodyPiece, body_piece
 from ctxweb.queries.messages import MessageFilters, MessagesWindow, messages_window
-from ctxweb.queries.readable import readable_session
+from ctxweb.queries.readable import readable_lane, readable_session
 from ctxweb.queries.report import RecordRow, RecordWindow, ReportSummary, readable_record, record_window, report_summary
 
 router = Router(tags=["messages"])
@@ -26,9 +26,8 @@ def session_messages(
     after: After = "",
     limit: Limit = MAXIMUM,
 ) -> MessagesWindow:
-    _, revision = readable_session(public_id=session_id)
     filters = MessageFilters(role=role, kind=kind, tool=tool, state=state, lane=lane)
-    return messages_window(revision=revision, filters=filters, after=place_after(after), limit=limit)
+    return messages_window(lane=readable_lane(public_id=session_id), filters=filters, after=place_after(after), limit=limit)
 
 
 @router.get("/sessions/{session_id}/report", response=ReportSummary, summary="What the source held, by verdict")

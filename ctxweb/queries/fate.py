@@ -11,8 +11,9 @@ from django.db.models.functions import Substr
 from django.http import Http404
 
 from compaction.messages import BlockId
-from ctxweb.models import Block, Body, LedgerEntry, Message, ModelCall, Span
+from ctxweb.models import Block, Body, LedgerEntry, Message, ModelCall
 from ctxweb.queries.body import Preview, body_preview
+from ctxweb.queries.lives import LifeSpan, Place, lives
 from ctxweb.queries.messages import BlockRow, block_row, prompt_size
 from ctxweb.queries.readable import Lane
 from ctxweb.text_diff import BUDGET_CHARS, Diff, diff_of
@@ -21,16 +22,6 @@ DIFF_CHARS = 400_000  # of each side; what lies behind is not compared
 CARRIERS = 20
 BEGINNING = BlockId(0, 0)
 NEIGHBOURS = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifeSpan:
-    """The block in one state, visible in the calls `from_call` … `to_call` (None: still visible)."""
-
-    state: str
-    from_call: int
-    to_call: int | None
-    estimate: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +65,7 @@ class Relative:
     last_call: int | None
     end: str
     compaction: int | None
+    life: tuple[LifeSpan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,19 +105,19 @@ class BlockFate:
     same_file: Neighbours
 
 
-def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING) -> BlockFate:
+def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING, limit: int | None = None) -> BlockFate:
     """The fate of the block at `place`; the blocks of the same file behind `after`. Raises Http404."""
     found = Block.objects.filter(revision=lane.revision, seq=place.seq, i=place.i).select_related("body").defer("body__text")
     block, message = found.first(), Message.objects.filter(revision=lane.revision, seq=place.seq).first()
     if block is None or message is None:
         raise Http404
     first = ModelCall.objects.filter(revision=lane.revision, n=block.first_call).first()
-    spans = _spans(lane, place)
+    spans = lives(lane=lane, places=[place]).get(place, ())
     entries = LedgerEntry.objects.filter(history=lane.history, seq=place.seq, i=place.i).select_related("compaction").order_by("ordinal")
     edits = tuple(_edit(entry) for entry in entries)
     lengths = [(span, (span.to_call or lane.session.call_count + 1) - span.from_call) for span in spans]
     return BlockFate(
-        block=block_row(block, prompt=prompt_size(first)),
+        block=block_row(block, prompt=prompt_size(first), life=spans),
         born=block.first_call,
         last_seen=block.last_call,
         role=message.role,
@@ -143,21 +135,7 @@ def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING) -> Blo
         sent=sum(length for _, length in lengths),
         sent_tokens=sum(span.estimate * length for span, length in lengths),
         calls=lane.session.call_count,
-        same_file=neighbours(lane=lane, path=block.path, after=after),
-    )
-
-
-def _spans(lane: Lane, place: BlockId) -> tuple[LifeSpan, ...]:
-    rows = Span.objects.filter(history=lane.history, seq=place.seq, i=place.i).order_by("from_call")
-    return tuple(
-        LifeSpan(
-            state=row.state,
-            from_call=row.from_call,
-            to_call=None if row.to_call == Span.STILL_VISIBLE else row.to_call,
-            estimate=row.estimate,
-        )
-        for row in rows
-        if row.from_call <= lane.session.call_count
+        same_file=neighbours(lane=lane, path=block.path, after=after, limit=limit or NEIGHBOURS),
     )
 
 
@@ -195,10 +173,11 @@ def _carriers(lane: Lane, edits: Sequence[FateEdit]) -> tuple[Relative, ...]:
     return _relatives(lane, put)
 
 
-def _relatives(lane: Lane, places: dict[tuple[int, int], int | None]) -> tuple[Relative, ...]:
+def _relatives(lane: Lane, places: dict[Place, int | None]) -> tuple[Relative, ...]:
     seqs = {seq for seq, _ in places}
     messages = {row.seq: row for row in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
     blocks = Block.objects.filter(revision=lane.revision, seq__in=seqs).order_by("seq", "i")
+    spans = lives(lane=lane, places=places)
     return tuple(
         Relative(
             block=f"{block.seq}.{block.i}",
@@ -212,6 +191,7 @@ def _relatives(lane: Lane, places: dict[tuple[int, int], int | None]) -> tuple[R
             last_call=block.last_call,
             end=block.end,
             compaction=places[block.seq, block.i],
+            life=spans.get((block.seq, block.i), ()),
         )
         for block in blocks
         if (block.seq, block.i) in places

@@ -8,16 +8,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+import redis
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count
-from kombu import Connection
-from kombu.exceptions import KombuError
+from django.db.models import Count, Q
 
+from compaction.counters.bpe import versions
+from compaction.counters.models import ENCODINGS
 from ctxweb.checks import SQLITE_IN_FORCE
 from ctxweb.home import Home
 from ctxweb.models import Body, Job, Session, Source, TokenCount
 from ctxweb.queries.jobs import last_finished
+from ctxweb.serve.broker import answers, embedded_client
 
 QUEUE_SECONDS = 0.5
 State = Literal["ok", "warning", "failed"]
@@ -67,10 +69,10 @@ class Folder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokenizer:
-    """A public tokenizer: how many distinct bodies it has counted, and how many of these in pieces, so only nearly."""
+    """A public tokenizer: how many distinct texts were counted under it, and how many of these in pieces, so only nearly."""
 
     encoding: str
-    bodies: int
+    texts: int
     in_pieces: int
 
 
@@ -80,6 +82,7 @@ class Health:
 
     checks: tuple[Check, ...]
     tokenizers: tuple[Tokenizer, ...]
+    counters: str
     last_finished: datetime | None
     waiting: int
     folders: tuple[Folder, ...]
@@ -96,8 +99,9 @@ def health(*, home: Home, now: datetime) -> Health:
     waiting = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.LEASED)).count()
     finished = last_finished().values_list("ended_at", flat=True).first()
     return Health(
-        checks=(*_database_checks(), _queue_check(waiting)),
+        checks=(*_database_checks(), _queue_check(home, waiting)),
         tokenizers=_tokenizers(),
+        counters=_counters(),
         last_finished=finished,
         waiting=waiting,
         folders=tuple(_folders(home)),
@@ -128,26 +132,31 @@ def _database_checks() -> Iterator[Check]:
         yield Check(name="SQLite transaction mode", state="ok" if holds else "failed", found=str(mode), advice=advice)
 
 
-def _queue_check(waiting: int) -> Check:
+def _queue_check(home: Home, waiting: int) -> Check:
     """The queue is only a doorbell: without it jobs wait for the sweeper, nothing is lost."""
-    try:
-        with Connection(settings.CELERY_BROKER_URL, connect_timeout=QUEUE_SECONDS, transport_options=_QUICK) as broker:
-            broker.ensure_connection(max_retries=1, timeout=QUEUE_SECONDS)
-    except (KombuError, OSError) as error:
-        advice = "Jobs wait until the broker answers: start everything with `manage.py serve`, or set REDIS_URL."
-        return Check(name="Queue", state="failed" if waiting else "warning", found=f"no answer ({type(error).__name__})", advice=advice)
-    return Check(name="Queue", state="ok", found="answers", advice="")
+    if answers(_broker(home)):
+        return Check(name="Queue", state="ok", found="answers", advice="")
+    advice = "Jobs wait until the broker answers: start everything with `manage.py serve`, or set REDIS_URL."
+    return Check(name="Queue", state="failed" if waiting else "warning", found="no answer", advice=advice)
 
 
-_QUICK = {"socket_timeout": QUEUE_SECONDS, "socket_connect_timeout": QUEUE_SECONDS}
+def _broker(home: Home) -> redis.Redis:
+    if settings.REDIS_URL:
+        return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=QUEUE_SECONDS, socket_connect_timeout=QUEUE_SECONDS)
+    return embedded_client(home)
 
 
 def _tokenizers() -> tuple[Tokenizer, ...]:
-    counted = TokenCount.objects.values_list("encoding", "exact").order_by("encoding")
-    totals: dict[str, list[int]] = {}
-    for encoding, exact, bodies in counted.annotate(bodies=Count("pk")):
-        totals.setdefault(encoding, [0, 0])[0 if exact else 1] += bodies
-    return tuple(Tokenizer(encoding=name, bodies=sum(both), in_pieces=both[1]) for name, both in totals.items())
+    rows = TokenCount.objects.values("encoding").annotate(texts=Count("pk"), in_pieces=Count("pk", filter=Q(exact=False)))
+    found = {row["encoding"]: row for row in rows.order_by("encoding")}
+    unused = {"texts": 0, "in_pieces": 0}
+    return tuple(Tokenizer(**({"encoding": name} | unused | found.get(name, {}))) for name in ENCODINGS)
+
+
+def _counters() -> str:
+    """The packages that count, with their versions."""
+    slow, fast = versions()
+    return f"tiktoken {slow} defines the count" + (f", toktok-rs {fast} is there as the fast path" if fast else ", there is no fast path")
 
 
 def _folders(home: Home) -> Iterator[Folder]:

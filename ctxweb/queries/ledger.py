@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Min, OrderBy, OuterRef, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
 
-from ctxweb.models import Block, Compaction, LedgerEntry
+from ctxweb.models import Block, Compaction, LedgerEntry, Message
+from ctxweb.queries.lives import LifeSpan, lives
 from ctxweb.queries.messages import words
 from ctxweb.queries.readable import Lane
 
 SORTS = {
-    # value of the parameter: order of the edits within a compaction
-    "-tokens": ("-tokens_before", "ordinal"),
-    "tokens": ("tokens_before", "ordinal"),
-    "order": ("ordinal",),
+    # value of the parameter: order of the edits of a layer
+    "-tokens": "-tokens_before",
+    "tokens": "tokens_before",
+    "order": "ordinal",
 }
+FIRST_EDITS = 6  # of a layer of a compaction; the rest is fetched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +42,8 @@ class LedgerFilters:
 class Reported:
     """The reported sizes around a compaction, with what moved between them, in tokens.
 
-    before + entered − removed + added + change = after, exactly; `entered` is what came between the two calls, and
-    `change` the change in unexplained tokens.
+    before + entered − removed + added + change = after, exactly; `entered` is what else came between the two calls, and
+    `change` the change in unexplained tokens. `together` compactions lie between them, and the figures are those of all.
     """
 
     before: int
@@ -49,6 +52,7 @@ class Reported:
     added: int
     change: int
     after: int
+    together: int
 
     @property
     def change_share(self) -> float:
@@ -105,21 +109,12 @@ class EditRow:
     tokens_before: int
     tokens_after: int
     never_sent: bool
+    role: str
+    origin: str
     first_call: int | None
     last_call: int | None
     end: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerSum:
-    """What one layer did in one compaction, or in all."""
-
-    layer: str
-    action: str
-    edits: int
-    tokens_before: int
-    tokens_after: int
-    never_sent: int
+    life: tuple[LifeSpan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,27 +132,54 @@ def compaction_rows(*, lane: Lane, after: int = 0, limit: int | None = None, onl
     rows = Compaction.objects.filter(history=lane.history, ordinal__gt=after).order_by("ordinal")
     if only is not None:
         rows = rows.filter(ordinal=only)
-    return [compaction_row(row) for row in (rows[:limit] if limit else rows)]
+    window = list(rows[:limit] if limit else rows)
+    places = _places(lane, [row.before_call for row in window])
+    return [_compaction_row(row, places) for row in window]
 
 
-def compaction_row(row: Compaction) -> CompactionRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """All compactions between the same two calls; the reported sizes stand at the first of them."""
+
+    first: int
+    together: int
+    removed: int
+    added: int
+    entered: int
+
+
+def _places(lane: Lane, calls: Iterable[int | None]) -> dict[int, _Place]:
+    rows = Compaction.objects.filter(history=lane.history, before_call__in={call for call in calls if call is not None})
+    sums = (
+        rows.order_by("before_call")
+        .values("before_call")
+        .annotate(first=Min("ordinal"), together=Count("pk"), removed=Sum("removed"), added=Sum("added"), entered=Sum("entered"))
+    )
+    return {row.pop("before_call"): _Place(**row) for row in sums}
+
+
+def _compaction_row(row: Compaction, places: Mapping[int, _Place]) -> CompactionRow:
     copied = {field.name: getattr(row, field.name) for field in fields(CompactionRow) if field.name not in ("reported", "flags")}
-    return CompactionRow(**copied, reported=_reported(row), flags=words(row.flags))
+    place = places.get(row.before_call or 0)
+    reported = _reported(row, place) if place is not None and place.first == row.ordinal else None
+    return CompactionRow(**copied, reported=reported, flags=words(row.flags))
 
 
-def _reported(row: Compaction) -> Reported | None:
-    """None where a size is unknown, or where the sizes are not those of one path through the calls."""
-    sizes = (row.reported_before, row.reported_after, row.unexplained_before, row.unexplained_after)
-    before, after, unexplained_before, unexplained_after = sizes
+def _reported(row: Compaction, place: _Place) -> Reported | None:
+    """None where a size is unknown."""
+    before, after, unexplained_before, unexplained_after = (
+        row.reported_before, row.reported_after, row.unexplained_before, row.unexplained_after
+    )  # fmt: skip
     if before is None or after is None or unexplained_before is None or unexplained_after is None:
         return None
     return Reported(
         before=before,
-        entered=row.entered,
-        removed=row.removed,
-        added=row.added,
+        entered=place.entered,
+        removed=place.removed,
+        added=place.added,
         change=unexplained_after - unexplained_before,
         after=after,
+        together=place.together,
     )
 
 
@@ -195,40 +217,19 @@ def _additions(lane: Lane, filters: LedgerFilters) -> QuerySet[LedgerEntry]:
     return entries.filter(**{name: value for name, value in wanted.items() if value})
 
 
-def layer_sums(*, lane: Lane, filters: LedgerFilters, compactions: Sequence[int] | None = None) -> dict[int, tuple[LayerSum, ...]]:
-    """What each layer did, by ordinal of the compaction; only in `compactions` where they are given."""
-    edits = matching_edits(lane=lane, filters=filters)
-    if compactions is not None:
-        edits = edits.filter(compaction__ordinal__in=compactions)
-    grouped = edits.values("compaction__ordinal", "layer", "verb").annotate(
-        edits=Count("pk"),
-        before=Sum("tokens_before"),
-        after=Sum("tokens_after"),
-        unsent=Count("pk", filter=Q(never_sent=True)),
-    )
-    sums: dict[int, tuple[LayerSum, ...]] = {}
-    for row in grouped.order_by("compaction__ordinal", "layer", "verb"):
-        one = LayerSum(
-            layer=row["layer"],
-            action=row["verb"],
-            edits=row["edits"],
-            tokens_before=row["before"],
-            tokens_after=row["after"],
-            never_sent=row["unsent"],
-        )
-        sums[row["compaction__ordinal"]] = (*sums.get(row["compaction__ordinal"], ()), one)
-    return sums
-
-
 def edit_rows(*, lane: Lane, entries: Iterable[LedgerEntry]) -> tuple[EditRow, ...]:
     """`entries` with their blocks, in the given order."""
     entries = list(entries)
-    found = Block.objects.filter(revision=lane.revision, seq__in={entry.seq for entry in entries})
-    blocks = {(block.seq, block.i): block for block in found}
-    return tuple(edit_row(entry, blocks[entry.seq, entry.i]) for entry in entries)
+    seqs = {entry.seq for entry in entries}
+    blocks = {(block.seq, block.i): block for block in Block.objects.filter(revision=lane.revision, seq__in=seqs)}
+    messages = {message.seq: message for message in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
+    spans = lives(lane=lane, places=[(entry.seq, entry.i) for entry in entries])
+    return tuple(
+        _edit_row(entry, blocks[entry.seq, entry.i], messages[entry.seq], spans.get((entry.seq, entry.i), ())) for entry in entries
+    )
 
 
-def edit_row(entry: LedgerEntry, block: Block) -> EditRow:
+def _edit_row(entry: LedgerEntry, block: Block, message: Message, life: tuple[LifeSpan, ...]) -> EditRow:
     return EditRow(
         ordinal=entry.ordinal,
         compaction=entry.compaction.ordinal,
@@ -245,7 +246,35 @@ def edit_row(entry: LedgerEntry, block: Block) -> EditRow:
         tokens_before=entry.tokens_before,
         tokens_after=entry.tokens_after,
         never_sent=entry.never_sent,
+        role=message.role,
+        origin=message.origin,
         first_call=block.first_call,
         last_call=block.last_call,
         end=block.end,
+        life=life,
     )
+
+
+def first_edits(*, lane: Lane, filters: LedgerFilters, sort: str, compactions: Sequence[int]) -> tuple[EditRow, ...]:
+    """The first `FIRST_EDITS` matching edits of each layer of each of `compactions`, by compaction and layer."""
+    place = Window(RowNumber(), partition_by=[F("compaction_id"), F("layer"), F("verb")], order_by=[_order(sort), F("ordinal").asc()])
+    edits = matching_edits(lane=lane, filters=filters).filter(compaction__ordinal__in=compactions)
+    shown = edits.annotate(place=place).filter(place__lte=FIRST_EDITS).select_related("compaction")
+    return edit_rows(lane=lane, entries=shown.order_by("compaction__ordinal", "layer", "verb", "place"))
+
+
+def layer_edits(*, lane: Lane, filters: LedgerFilters, sort: str, after: int, limit: int) -> EditWindow:
+    """The matching edits behind the first `after`, in the order of `sort`; `next` is how many to leave out then."""
+    edits = matching_edits(lane=lane, filters=filters).select_related("compaction").order_by(_order(sort), "ordinal")
+    window = list(edits[after : after + limit + 1])
+    return EditWindow(
+        total=LedgerEntry.objects.filter(history=lane.history, adds=False).count(),
+        matching=edits.count(),
+        edits=edit_rows(lane=lane, entries=window[:limit]),
+        next=str(after + limit) if len(window) > limit else None,
+    )
+
+
+def _order(sort: str) -> OrderBy:
+    name = SORTS.get(sort, SORTS["-tokens"])
+    return F(name.removeprefix("-")).desc() if name.startswith("-") else F(name).asc()

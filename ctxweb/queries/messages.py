@@ -10,6 +10,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from compaction.messages import BlockId
 from ctxweb.models import Block, Finding, Message, ModelCall, Revision
+from ctxweb.queries.lives import LifeSpan, lives
+from ctxweb.queries.readable import Lane
 
 LANES = {
     # value of the filter: what it keeps
@@ -71,6 +73,7 @@ class BlockRow:
     first_call: int | None
     last_call: int | None
     end: str
+    life: tuple[LifeSpan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +110,9 @@ class MessagesWindow:
     next: str | None
 
 
-def messages_window(*, revision: Revision, filters: MessageFilters, after: BlockId, limit: int) -> MessagesWindow:
+def messages_window(*, lane: Lane, filters: MessageFilters, after: BlockId, limit: int) -> MessagesWindow:
     """The first `limit` blocks behind the place `after`, with their messages; a message without blocks takes a row."""
+    revision = lane.revision
     blocks = _matching_blocks(revision, filters)
     bare = _bare_messages(revision, filters)
     places = [(block.seq, block.i, block) for block in _behind(blocks, after).select_related("body").defer("body__text")[: limit + 1]]
@@ -117,10 +121,10 @@ def messages_window(*, revision: Revision, filters: MessageFilters, after: Block
     window = sorted((*places, *empty), key=lambda place: place[:2])
     shown, more = window[:limit], len(window) > limit
     return MessagesWindow(
-        tokenizer=revision.session.encoding,
-        total=revision.session.block_count,
-        matching=blocks.count() if filters.any() else revision.session.block_count,
-        messages=_messages(revision, shown),
+        tokenizer=lane.session.encoding,
+        total=lane.session.block_count,
+        matching=blocks.count() if filters.any() else lane.session.block_count,
+        messages=_messages(lane, shown),
         next=f"{shown[-1][0]}.{shown[-1][1]}" if more else None,
     )
 
@@ -158,7 +162,8 @@ def _bare_messages(revision: Revision, filters: MessageFilters) -> QuerySet[Mess
     return Message.objects.filter(_message_conditions(filters), ~Exists(blocks), revision=revision)
 
 
-def _messages(revision: Revision, window: Sequence[tuple[int, int, Block | None]]) -> tuple[MessageRow, ...]:
+def _messages(lane: Lane, window: Sequence[tuple[int, int, Block | None]]) -> tuple[MessageRow, ...]:
+    revision = lane.revision
     seqs = {place[0] for place in window}
     messages = list(Message.objects.filter(revision=revision, seq__in=seqs).order_by("seq"))
     blocks = [block for _, _, block in window if block is not None]
@@ -166,9 +171,11 @@ def _messages(revision: Revision, window: Sequence[tuple[int, int, Block | None]
     findings: dict[int, list[str]] = {}
     for seq, code in Finding.objects.filter(revision=revision, seq__in=seqs).order_by("ordinal").values_list("seq", "code")[:1_000]:
         findings.setdefault(seq or 0, []).append(code)
+    spans = lives(lane=lane, places=[(block.seq, block.i) for block in blocks])
     rows: dict[int, list[BlockRow]] = {}
     for block in blocks:
-        rows.setdefault(block.seq, []).append(block_row(block, prompt=prompt_size(calls.get(block.first_call or 0))))
+        row = block_row(block, prompt=prompt_size(calls.get(block.first_call or 0)), life=spans.get((block.seq, block.i), ()))
+        rows.setdefault(block.seq, []).append(row)
     return tuple(
         _message(message, rows.get(message.seq, ()), calls.get(message.call or 0), findings.get(message.seq, ())) for message in messages
     )
@@ -191,11 +198,12 @@ def words(flags: str) -> tuple[str, ...]:
     return tuple(flags.split(",")) if flags else ()
 
 
-def block_row(block: Block, *, prompt: int | None) -> BlockRow:
+def block_row(block: Block, *, prompt: int | None, life: tuple[LifeSpan, ...]) -> BlockRow:
     """`block` as a row; `prompt` is the size of the first prompt that held it."""
     copied = {field.name: getattr(block, field.name) for field in fields(BlockRow) if field.name in _COPIED}
     return BlockRow(
         **copied,
+        life=life,
         block=f"{block.seq}.{block.i}",
         share=100 * block.estimate / prompt if prompt and block.estimate is not None else None,
         flags=words(block.flags),
@@ -203,7 +211,7 @@ def block_row(block: Block, *, prompt: int | None) -> BlockRow:
     )
 
 
-_COPIED = {field.name for field in fields(BlockRow)} - {"block", "share", "flags", "body"}
+_COPIED = {field.name for field in fields(BlockRow)} - {"block", "share", "flags", "body", "life"}
 
 
 def _message(message: Message, blocks: Sequence[BlockRow], call: ModelCall | None, findings: Sequence[str]) -> MessageRow:

@@ -73,12 +73,13 @@ class ReportSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRow:
-    """`line` from 1; `offset` and `length` in bytes of the unpacked stream; `seq` is the message that begins with it."""
+    """`line` from 1; `offset`, `length` and `end` in bytes of the unpacked stream; `seq` is the message that begins with it."""
 
     number: int
     line: int
     offset: int
     length: int
+    end: int
     digest: str
     verdict: str
     type: str
@@ -180,6 +181,7 @@ def record_row(row: Record, *, seq: int | None) -> RecordRow:
         line=row.line,
         offset=row.offset,
         length=row.length,
+        end=row.offset + row.length,
         digest=bytes(row.digest).hex(),
         verdict=row.verdict,
         type=row.type,

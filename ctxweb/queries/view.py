@@ -268,3 +268,10 @@ def _findings(lane: Lane, seqs: set[int]) -> dict[int, tuple[str, ...]]:
     for seq, code in Finding.objects.filter(Q(seq__in=seqs), revision=lane.revision).order_by("ordinal").values_list("seq", "code"):
         found[seq or 0] = (*found.get(seq or 0, ()), code)
     return found
+
+
+def view_findings(*, lane: Lane, n: int) -> dict[str, int]:
+    """How many findings of each code are about messages of the prompt of call `n`."""
+    seqs = visible_at(lane, n).order_by().values("seq")
+    rows = Finding.objects.filter(revision=lane.revision, seq__in=seqs).values("code").annotate(count=Count("pk")).order_by("code")
+    return {row["code"]: row["count"] for row in rows}

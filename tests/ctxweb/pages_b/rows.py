@@ -291,10 +291,13 @@ def _store_rows(writer: Writer, source: Source, revision: Revision, stored: dict
     history = History.objects.create(public_id=f"{session.public_id}r", revision=revision, origin="recorded")
     for row in (*writer.messages, *writer.calls):
         row.revision = revision
+    spans: dict[tuple[int, int], list[Span]] = {}
+    for span in writer.spans:
+        spans.setdefault((span.seq, span.i), []).append(span)
     for block in writer.blocks:
         block.revision = revision
         block.body = stored[bytes(block.body.digest)]
-        lives = [span for span in writer.spans if (span.seq, span.i) == (block.seq, block.i)] if len(writer.blocks) < 2_000 else []
+        lives = spans.get((block.seq, block.i), [])
         if lives:
             block.first_call, last = lives[0].from_call, lives[-1].to_call
             block.last_call = None if last == Span.STILL_VISIBLE else last - 1

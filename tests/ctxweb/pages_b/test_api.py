@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 API = "/api/v1"
 
 
-@pytest.fixture()
+@pytest.fixture
 def session() -> Session:
     return make_session(turns=7, name="a")
 
@@ -28,7 +28,9 @@ def get(address: str) -> Any:
 
 
 def queries(address: str) -> int:
-    with CaptureQueriesContext(connection, ) as captured:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
         get(address)
     return len(captured)
 

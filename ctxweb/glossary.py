@@ -1,0 +1,56 @@
+"""The words of the pages, as the settings page explains them; notes on pages link to these anchors."""
+
+from __future__ import annotations
+
+GLOSSARY: tuple[tuple[str, str, str], ...] = (
+    # anchor, word, meaning
+    (
+        "count",
+        "token count",
+        "The exact number of tokens of a text under a named public tokenizer. It is not the provider’s figure.",
+    ),
+    (
+        "estimate",
+        "≈ estimate",
+        "What a block is taken to cost in a prompt: its count with constants of the model’s family. "
+        "Views, ledger and balance are sums of estimates.",
+    ),
+    (
+        "reported",
+        "reported",
+        "The size of the prompt of a call as the provider reported it: input, cache read and cache write.",
+    ),
+    (
+        "unexplained",
+        "unexplained tokens",
+        "Reported size minus the estimate of the rebuilt view: system prompt, tools and reminders that are not in the log, "
+        "files that were attached again after a compaction, and the error of the estimates.",
+    ),
+    (
+        "fidelity",
+        "fidelity",
+        "How far a view can be trusted. Exact: a copy of the prompt. Derived: rebuilt from the log and the recorded edits. "
+        "Approximate: something left or came without a record. Opaque: part of the prompt cannot be read.",
+    ),
+    (
+        "inferred",
+        "inferred",
+        "The reported size fell or rose by more than the log explains (2,000 tokens and 3 % of the prompt), and no record says why. "
+        "Which blocks were touched cannot be told.",
+    ),
+    (
+        "detached",
+        "not on the active path",
+        "A compaction of a branch that the user left: its edits are booked against that branch.",
+    ),
+    (
+        "never-sent",
+        "never sent",
+        "A block that a compaction took before any call held it.",
+    ),
+    (
+        "checkpoint",
+        "checkpoint",
+        "A summary message that stands for a range of earlier messages.",
+    ),
+)

@@ -1,0 +1,70 @@
+"""The sizes of all calls in small, to move through them, and where something left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import F, Max
+from django.db.models.functions import Coalesce
+
+from ctxweb.models import Compaction, ModelCall
+from ctxweb.queries.readable import Lane
+
+MOST_BINS = 300
+MOST_LINKS = 90
+HEIGHT = 22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripLink:
+    """A part of the strip that leads to a call; `x` and `width` in calls."""
+
+    call: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """One unit is one call. `area` are the sizes, `drops` a path of verticals; `later` and `earlier` are the next calls with a removal."""
+
+    calls: int
+    area: str
+    drops: str
+    links: tuple[StripLink, ...]
+    earlier: int | None
+    later: int | None
+
+
+def strip(*, lane: Lane, n: int) -> Strip:
+    """The strip of a lane with call `n` selected."""
+    calls = lane.session.call_count
+    width = max(1, -(-calls // MOST_BINS))
+    size = Coalesce("prompt_tokens", "estimate")
+    rows = ModelCall.objects.filter(revision=lane.revision).annotate(bin=(F("n") - 1) / width).values("bin").annotate(size=Max(size))
+    sizes = [(row["bin"] * width, row["size"] or 0) for row in rows.order_by("bin")]
+    drops = sorted(set(_drops(lane)))
+    return Strip(
+        calls=calls,
+        area=_area(sizes, width),
+        drops="".join(f"M{drop - 1} 0V{HEIGHT + 2}" for drop in drops[:MOST_BINS]),
+        links=_links(calls),
+        earlier=max((drop for drop in drops if drop < n), default=None),
+        later=min((drop for drop in drops if n < drop <= calls), default=None),
+    )
+
+
+def _drops(lane: Lane) -> list[int]:
+    rows = Compaction.objects.filter(history=lane.history, before_call__isnull=False, detached=False)
+    return [before for before in rows.values_list("before_call", flat=True) if before is not None]
+
+
+def _area(sizes: list[tuple[int, int]], width: int) -> str:
+    top = max((size for _, size in sizes), default=0) or 1
+    steps = "".join(f"V{round(HEIGHT - (HEIGHT - 2) * size / top, 1):g}h{width}" for _, size in sizes)
+    return f"M0 {HEIGHT}{steps}V{HEIGHT}z" if sizes else ""
+
+
+def _links(calls: int) -> tuple[StripLink, ...]:
+    width = max(1, -(-calls // MOST_LINKS))
+    return tuple(StripLink(call=x + 1, x=x, width=min(width, calls - x)) for x in range(0, calls, width))

@@ -1,0 +1,21 @@
+"""Filters of a page, as its form shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One filter: its parameter, the word before it, the value in force, and the values with their words (none: a text)."""
+
+    name: str
+    label: str
+    value: str
+    options: tuple[tuple[str, str], ...]
+
+
+def same(values: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Values that are their own words."""
+    return tuple((value, value) for value in values)

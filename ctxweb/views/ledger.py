@@ -1,0 +1,214 @@
+"""Ledger: which layer removed what, grouped by compaction, each with its balance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from compaction.messages import BLOCK_KINDS
+from ctxweb import addresses
+from ctxweb.page import session_frame, show
+from ctxweb.queries.ledger import (
+    FIRST_EDITS,
+    SORTS,
+    CompactionRow,
+    EditRow,
+    LedgerFilters,
+    compaction_rows,
+    first_edits,
+    layer_edits,
+)
+from ctxweb.queries.ledger_sums import LayerSum, LedgerTotals, layer_sums, layers_in_all, ledger_totals
+from ctxweb.queries.messages import tool_names
+from ctxweb.queries.readable import Lane, readable_lane
+from ctxweb.views import asked
+from ctxweb.views.choices import Choice, same
+from ctxweb.views.ledger_words import Balance, balances_of, evidence_of, finding_of, labels_of, title_of
+from ctxweb.views.windows import page_rows
+from ctxweb.vocabulary import ACTIONS
+
+GROUPS = 10  # compactions of a window: with six edits each it stays under 100 KB
+SORT_WORDS = (("-tokens", "largest first"), ("tokens", "smallest first"), ("order", "in the order of the ledger"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerGroup:
+    """The edits of one layer in one compaction: the first ones, and how many more there are behind `more`."""
+
+    layer: LayerSum
+    edits: tuple[EditRow, ...]
+    more: str | None
+    left: int
+    left_tokens: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionGroup:
+    """One compaction with its balance lines and what each layer did in it."""
+
+    compaction: CompactionRow
+    title: str
+    labels: tuple[str, ...]
+    balances: tuple[Balance, ...]
+    evidence: tuple[str, ...]
+    action: str
+    layers: tuple[LayerGroup, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerPage:
+    """A window of compactions; `more` leads to the next one."""
+
+    address: str
+    public_id: str
+    finding: str
+    detail: str
+    said: str
+    unmatched: str
+    inferred: int
+    calls: int
+    totals: LedgerTotals
+    layers: tuple[LayerSum, ...]
+    filtered: bool
+    choices: tuple[Choice, ...]
+    groups: tuple[CompactionGroup, ...]
+    more: str | None
+    whole: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditsPage:
+    """More edits of one layer of one compaction, put where the line that led to them was."""
+
+    calls: int
+    group: LayerGroup
+
+
+@require_safe
+def ledger(request: HttpRequest, session_id: str) -> HttpResponse:
+    lane = readable_lane(public_id=session_id)
+    filters = _filters(request)
+    sort = asked.text(request.GET, "sort")
+    target = request.headers.get("HX-Target", "")
+    if target.startswith("more-"):
+        return _more_edits(request, lane, filters, sort, target)
+    page = _page(lane, filters, sort, after=asked.number(request.GET, "after") or 0)
+    twin = addresses.with_query(addresses.api_history(lane.history.public_id, "ledger"), **asdict(filters))
+    title = f"Ledger · {lane.session.removed_blocks:,} removed"
+    frame = session_frame(request, lane.session, tab="ledger", title=title, json=twin)
+    return show(request, template="ledger/page.html", frame=frame, page=page, fragments={"ledger-more": "ledger/_groups.html"})
+
+
+def _filters(request: HttpRequest) -> LedgerFilters:
+    if asked.text(request.GET, "history") not in ("", "recorded"):
+        raise Http404
+    words = {name: asked.text(request.GET, name) for name in ("layer", "action", "kind", "tool", "path")}
+    return LedgerFilters(**words, compaction=asked.number(request.GET, "compaction"))
+
+
+def _more_edits(request: HttpRequest, lane: Lane, filters: LedgerFilters, sort: str, target: str) -> HttpResponse:
+    """The edits of one layer of one compaction behind the first `edits` of them."""
+    if filters.compaction is None:
+        raise Http404
+    window = layer_edits(lane=lane, filters=filters, sort=sort, after=asked.number(request.GET, "edits") or 0, limit=page_rows())
+    layer = LayerSum(layer=filters.layer, action=filters.action, edits=window.matching, tokens_before=0, tokens_after=0, never_sent=0)
+    more = _edits_address(lane, filters, sort, int(window.next)) if window.next else None
+    left = window.matching - int(window.next) if window.next else 0
+    group = LayerGroup(layer=layer, edits=window.edits, more=more, left=left, left_tokens=0, target=target)
+    page = EditsPage(calls=lane.session.call_count, group=group)
+    frame = session_frame(request, lane.session, tab="ledger", title="Ledger", json="")
+    return show(request, template="ledger/_edits.html", frame=frame, page=page, fragments={target: "ledger/_edits.html"})
+
+
+def _edits_address(lane: Lane, filters: LedgerFilters, sort: str, edits: int) -> str:
+    return addresses.ledger(lane.session.public_id, **asdict(filters), sort=sort, edits=edits)
+
+
+def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> LedgerPage:
+    public_id = lane.session.public_id
+    rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, only=filters.compaction)
+    shown, totals = rows[:GROUPS], ledger_totals(lane=lane, filters=filters)
+    layers = layers_in_all(lane=lane, filters=filters)
+    groups = _groups(lane, filters, sort, shown)
+    finding, detail = finding_of(lane.session, totals, layers, filtered=filters.any())
+    return LedgerPage(
+        address=addresses.ledger(public_id),
+        public_id=public_id,
+        finding=finding,
+        detail=detail,
+        said=f"{totals.edits:,} of {totals.unfiltered:,} edits, the first {FIRST_EDITS} of each layer · "
+        f"compactions {shown[0].ordinal if shown else 0:,}–{shown[-1].ordinal if shown else 0:,} here",
+        unmatched=f"The ledger holds {totals.unfiltered:,} edits; none of them has all of these.",
+        inferred=lane.session.inferred_drops,
+        calls=lane.session.call_count,
+        totals=totals,
+        layers=layers,
+        filtered=filters.any(),
+        choices=_choices(lane, filters, sort, layers),
+        groups=groups,
+        more=addresses.ledger(public_id, **asdict(filters), sort=sort, after=shown[-1].ordinal) if len(rows) > GROUPS else None,
+        whole=addresses.ledger(public_id) if filters.compaction is not None else None,
+    )
+
+
+def _groups(lane: Lane, filters: LedgerFilters, sort: str, rows: Sequence[CompactionRow]) -> tuple[CompactionGroup, ...]:
+    ordinals = [row.ordinal for row in rows]
+    sums = layer_sums(lane=lane, filters=filters, compactions=ordinals)
+    edits = first_edits(lane=lane, filters=filters, sort=sort, compactions=ordinals)
+    groups = []
+    for row in rows:
+        own = [edit for edit in edits if edit.compaction == row.ordinal]
+        layers = tuple(_layer(lane, filters, sort, row, layer, own) for layer in sums.get(row.ordinal, ()))
+        if layers or not _about_edits(filters):
+            groups.append(_group(row, layers))
+    return tuple(groups)
+
+
+def _about_edits(filters: LedgerFilters) -> bool:
+    """Whether a compaction without a matching edit is left out."""
+    return any((filters.layer, filters.action, filters.kind, filters.tool, filters.path))
+
+
+def _group(row: CompactionRow, layers: tuple[LayerGroup, ...]) -> CompactionGroup:
+    return CompactionGroup(
+        compaction=row,
+        title=title_of(row),
+        labels=labels_of(row),
+        balances=balances_of(row),
+        evidence=evidence_of(row),
+        action="inferred" if row.origin == "inferred" else layers[0].layer.action if layers else "restore",
+        layers=layers,
+    )
+
+
+def _layer(lane: Lane, filters: LedgerFilters, sort: str, row: CompactionRow, layer: LayerSum, edits: Sequence[EditRow]) -> LayerGroup:
+    own = tuple(edit for edit in edits if (edit.layer, edit.action) == (layer.layer, layer.action))
+    left = layer.edits - len(own)
+    narrowed = LedgerFilters(**(asdict(filters) | {"layer": layer.layer, "action": layer.action, "compaction": row.ordinal}))
+    return LayerGroup(
+        layer=layer,
+        edits=own,
+        more=_edits_address(lane, narrowed, sort, len(own)) if left else None,
+        left=left,
+        left_tokens=layer.tokens_before - sum(edit.tokens_before for edit in own),
+        target=f"more-{row.ordinal}-{layer.action}-{row.ordinal if not own else own[0].ordinal}",
+    )
+
+
+def _choices(lane: Lane, filters: LedgerFilters, sort: str, layers: Sequence[LayerSum]) -> tuple[Choice, ...]:
+    names = {layer.layer for layer in layers} | ({filters.layer} if filters.layer else set())
+    kinds = tuple((kind, kind.replace("_", " ")) for kind in BLOCK_KINDS)
+    actions = tuple((name, action.word) for name, action in ACTIONS.items() if name != "inferred")
+    tools = same(name for name in tool_names(revision=lane.revision) if name)
+    return (
+        Choice(name="layer", label="layer", value=filters.layer, options=tuple((name, name.replace("_", " ")) for name in sorted(names))),
+        Choice(name="action", label="action", value=filters.action, options=actions),
+        Choice(name="kind", label="kind", value=filters.kind, options=kinds),
+        Choice(name="tool", label="tool", value=filters.tool, options=tools),
+        Choice(name="path", label="path holds", value=filters.path, options=()),
+        Choice(name="sort", label="order", value=sort if sort in SORTS else "", options=SORT_WORDS),
+    )
