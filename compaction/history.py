@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count, groupby
+from itertools import count, groupby
 from operator import attrgetter
 from typing import Literal
 
@@ -185,9 +185,8 @@ class _Fold:
 
     def history(self) -> History:
         waiting = tuple(placed.block.id for placed in self._view if placed.since >= self._view.now)
-        stretches = chain(self._view.stretches, self._view.open_stretches())
         return History(
-            spans=tuple(sorted(map(_span, stretches), key=_block_then_call)),
+            spans=tuple(sorted(map(_span, self._view.stretches()), key=_block_then_call)),
             ledger=tuple(self._ledger),
             compactions=tuple(self._compactions),
             sizes=tuple(self._sizes),

@@ -66,7 +66,7 @@ class LiveView:
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
-        self._messages: dict[int, list[Placed]] = {}
+        self._messages: dict[int, tuple[Placed, ...]] = {}
         self._order = Order()
         self.now = 1
         self.total = 0
@@ -74,7 +74,7 @@ class LiveView:
         self.kinds = [0] * len(BLOCK_KINDS)
         self.entered = 0
         self.removed = 0
-        self.stretches: list[Stretch] = []
+        self._states: list[Stretch] = []
         self.tools: dict[str, list[Placed]] = {}
         self.changed_tools: set[str] = set()
         self.seams: list[Placed] = []
@@ -88,9 +88,9 @@ class LiveView:
 
     def append(self, message: Message) -> None:
         """Log a message; it does not enter the view by itself."""
-        self._messages[message.seq] = [
+        self._messages[message.seq] = tuple(
             Placed(_without_text(block), self._sizes.whole(message, block), message.role, message.line) for block in message.blocks
-        ]
+        )
 
     def find(self, block: BlockId) -> Placed | None:
         row = self._messages.get(block.seq, ())
@@ -136,7 +136,7 @@ class LiveView:
         branch = LiveView(self._sizes)
         branch.now = self.now
         for seq in {block.seq for block in base}.union(*(edit.puts for edit in edits)):
-            branch._messages[seq] = [self._beside(placed) for placed in self._row(seq)]
+            branch._messages[seq] = tuple(self._beside(placed) for placed in self._row(seq))
         for block in base:
             placed = branch.find(block)
             if placed is None:
@@ -147,13 +147,17 @@ class LiveView:
             self._remember(edit)
         return batch
 
-    def open_stretches(self) -> Iterator[Stretch]:
-        """The places that are still visible and that a call saw."""
-        for placed in self:
-            if placed.since < self.now:
-                yield Stretch(placed, placed.state, placed.body, placed.tokens, placed.since, None)
+    def stretches(self) -> Iterator[Stretch]:
+        """All places and states that a call saw, in no order. The view is given up piece by piece: it ends with this."""
+        self._messages.clear()
+        while self._states:
+            yield self._states.pop()
+        while self._order.places:
+            placed = self._order.places.pop()
+            if placed.since < (placed.until or self.now):
+                yield Stretch(placed, placed.state, placed.body, placed.tokens, placed.since, placed.until)
 
-    def _row(self, seq: int) -> list[Placed]:
+    def _row(self, seq: int) -> tuple[Placed, ...]:
         row = self._messages.get(seq)
         if row is None:
             raise TranscriptError(f"message {seq} enters the view but was never logged: append it first")
@@ -161,10 +165,7 @@ class LiveView:
 
     def _arriving(self, seq: int) -> list[Placed]:
         """The blocks of a message that are not in the view, at new places where they stood somewhere before."""
-        row = self._row(seq)
-        for index, placed in enumerate(row):
-            if not placed.visible and placed.position:
-                row[index] = placed.again()
+        row = self._messages[seq] = tuple(_at_new_place(placed) for placed in self._row(seq))
         return [placed for placed in row if not placed.visible]
 
     def _beside(self, placed: Placed) -> Placed:
@@ -175,7 +176,10 @@ class LiveView:
     def _remember(self, edit: Edit) -> None:
         placed = self.find(edit.block) if edit.block is not None else None
         if placed is not None and not placed.visible:
-            self._give_state(placed, edit)
+            fresh = _at_new_place(placed)
+            self._give_state(fresh, edit)
+            seq = placed.block.id.seq
+            self._messages[seq] = tuple(fresh if other is placed else other for other in self._messages[seq])
 
     def _give_state(self, placed: Placed, edit: Edit) -> None:
         placed.tokens = self._sizes.edited(placed.block, edit)
@@ -189,7 +193,9 @@ class LiveView:
             missing.extend(() if edit.block is None else (edit.block,))
             return
         state, tokens, never_sent = placed.state, placed.tokens, self._never_sent(placed)
-        self._close(placed)
+        if placed.since < self.now:
+            self._states.append(Stretch(placed, state, placed.body, tokens, placed.since, self.now))
+            placed.sent = True
         self._give_state(placed, edit)
         placed.since = self.now
         self._count(placed, placed.tokens - tokens)
@@ -267,7 +273,8 @@ class LiveView:
             self.tools.setdefault(placed.block.tool_id, []).append(placed)
 
     def _leave(self, placed: Placed) -> None:
-        self._close(placed)
+        placed.sent = not self._never_sent(placed)
+        placed.until = self.now
         follower = placed.ahead
         self._order.unlink(placed)
         self.blocks -= 1
@@ -282,11 +289,6 @@ class LiveView:
         if tool_id is not None:
             self.changed_tools.add(tool_id)
 
-    def _close(self, placed: Placed) -> None:
-        if placed.since < self.now:
-            self.stretches.append(Stretch(placed, placed.state, placed.body, placed.tokens, placed.since, self.now))
-            placed.sent = True
-
     def _never_sent(self, placed: Placed) -> bool:
         return not placed.sent and not (placed.visible and placed.since < self.now)
 
@@ -297,6 +299,11 @@ class LiveView:
             self.entered += change
         else:
             self.removed -= change
+
+
+def _at_new_place(placed: Placed) -> Placed:
+    """The place itself where it is visible or was never used: what a call saw there must stay as it was."""
+    return placed if placed.visible or not placed.position else placed.again()
 
 
 def _without_text(block: Block) -> Block:

@@ -15,7 +15,8 @@ by_position = attrgetter("position")
 
 
 class Placed:
-    """A block at a place of the view. `since` is the first call number that could see this place and state.
+    """A block at a place of the view. `since` is the first call number that could see this place and state, `until` the
+    first that could not any more (None while it is visible).
 
     `body` is None when the content in this state is not known. `tokens` is its estimate (≈). `position` is 0 until the
     block is first shown. `sent`: a call saw the block at a place or in a state that it has left since.
@@ -33,6 +34,7 @@ class Placed:
         "since",
         "state",
         "tokens",
+        "until",
         "visible",
     )
 
@@ -45,6 +47,7 @@ class Placed:
         self.body: Body | None = block.body
         self.position = 0.0
         self.since = 0
+        self.until: int | None = None
         self.sent = False
         self.visible = False
         self.ahead: Placed | None = None
@@ -58,15 +61,15 @@ class Placed:
 
 
 class Order:
-    """The visible places, first to last."""
+    """The visible places, first to last. `places` are all that ever were, in the order in which they were made."""
 
-    __slots__ = ("_head", "_highest", "_places", "tail")
+    __slots__ = ("_head", "_highest", "places", "tail")
 
     def __init__(self) -> None:
         self._head: Placed | None = None
         self.tail: Placed | None = None
         self._highest = 0.0
-        self._places: list[Placed] = []
+        self.places: list[Placed] = []
 
     def __iter__(self) -> Iterator[Placed]:
         placed = self._head
@@ -90,7 +93,7 @@ class Order:
             self.tail = placed
         else:
             follower.behind = placed
-        self._places.append(placed)
+        self.places.append(placed)
         placed.visible = True
 
     def unlink(self, placed: Placed) -> None:
@@ -117,6 +120,6 @@ class Order:
 
     def _spread(self) -> None:
         """Give all places, those of gone blocks too, whole positions again in their order."""
-        for number, placed in enumerate(sorted(self._places, key=by_position), start=1):
+        for number, placed in enumerate(sorted(self.places, key=by_position), start=1):
             placed.position = float(number)
-        self._highest = float(len(self._places))
+        self._highest = float(len(self.places))

@@ -76,6 +76,20 @@ def test_a_cleared_result_comes_back_cleared() -> None:
     assert view_at(history, 4)[1].body is None
 
 
+def test_a_state_given_while_a_block_is_away_does_not_change_what_earlier_calls_saw() -> None:
+    events = [
+        *said(message(1, "user", "task"), message(2, "user", "text")),
+        called(1),
+        edited(remove([BlockId(2, 1)]), mechanism="rewind"),
+        edited(clear(BlockId(2, 1), unit_tokens=2), base=(BlockId(1, 1), BlockId(2, 1))),
+        called(2),
+        edited(restore([2]), mechanism="rewind"),
+        called(3),
+    ]
+    history = fold(events, SIZES)
+    assert [span.state for span in history.spans if span.block == BlockId(2, 1)] == ["whole", "cleared"]
+
+
 def test_two_hundred_messages_put_after_the_same_block_keep_their_order() -> None:
     events: list[Event] = [*said(message(1, "user", "a"), message(2, "user", "b"))]
     for seq in range(3, 203):
