@@ -1,0 +1,50 @@
+"""The docs of the library are tested: their code runs, and no word is missing."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+
+from compaction.counters import COUNTERS
+from compaction.messages import BLOCK_KINDS, BLOCK_STATES
+from compaction.transcript import Fidelity, LaneKind, Verb
+from tests.shared import REPO, SHARED, needs_shared
+
+
+def test_the_code_of_the_library_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (REPO / "docs" / "library.md").read_text()
+    namespace: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(code, "docs/library.md", "exec"), namespace)
+    assert "truncate 3.1: ≈ " in capsys.readouterr().out
+
+
+def test_every_module_of_the_library_page_exists() -> None:
+    page = (REPO / "docs" / "library.md").read_text()
+    for module in set(re.findall(r"`(compaction(?:\.\w+)+)`", page)):
+        path = REPO.joinpath(*module.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__init__.py").is_file(), module
+
+
+@pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.id)
+def test_every_counter_is_in_the_docs(counter: object) -> None:
+    page = (REPO / "docs" / "library.md").read_text()
+    assert str(counter.id).replace("chars", "estimate from characters") in page  # type: ignore[attr-defined]
+
+
+def test_the_glossary_explains_every_kind_verb_and_state_in_use() -> None:
+    page = (REPO / "docs" / "glossary.md").read_text()
+    for word in (*BLOCK_KINDS, *BLOCK_STATES, *get_args(Verb), *get_args(Fidelity), *get_args(LaneKind)):
+        assert f"`{word}`" in page, word
+
+
+@needs_shared
+def test_the_glossary_has_every_word_of_the_architecture() -> None:
+    page = (REPO / "docs" / "glossary.md").read_text()
+    entries = set(re.findall(r"^\| ([^|]+?) \|", page, re.MULTILINE))
+    section = (SHARED / "design" / "architecture.md").read_text().partition("## 2. Words")[2].partition("\n## ")[0]
+    words = {word for cell in re.findall(r"^\| ([^|]+?) \|", section, re.MULTILINE) for word in cell.split(", ")} - {"word"}
+    assert words
+    assert words <= entries
