@@ -66,7 +66,7 @@ def binned(calls: Sequence[CallFigures], *, drops: Iterable[int], most: int = MO
     bins: list[Bin] = []
     for start, end in itertools.pairwise(edges):
         length = end - start
-        pieces = max(1, min(length, round(most * length / count))) if count > most else length
+        pieces = max(1, min(length, round(most * length / count))) if count > most else max(1, length)
         borders = [start + round(length * piece / pieces) for piece in range(pieces + 1)]
         bins.extend(_bin(calls[a:b]) for a, b in itertools.pairwise(borders) if b > a)
     return tuple(bins)

@@ -1,7 +1,7 @@
 """Counts and sums of a revision, taken from its rows: the same whether they were just written or changed later.
 
 What was copied from another session counts there (reliability.md, Accounting), so inherited messages and calls are left
-out of every sum. A bucket of usage is None where no call reports it, and flagged where some calls do not.
+out of every sum, and so are messages that a format adds to its records, like a boundary (`records` 0). A bucket of usage is None where no call reports it, and flagged where some calls do not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from ctxweb.models import Block, Compaction, Finding, LedgerEntry, Message, ModelCall, Revision
 
+_IMAGES = "images:"
 BUCKETS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
 
 
@@ -33,14 +34,21 @@ def figures_of(*, revision: Revision) -> dict[str, Any]:
 
 def _block_figures(revision: Revision) -> dict[str, int]:
     blocks = Block.objects.filter(revision=revision)
-    inherited = Message.objects.filter(revision=revision, inherited=True).values("seq")
-    own = blocks.exclude(seq__in=inherited) if inherited.exists() else blocks
+    others = Message.objects.filter(Q(inherited=True) | Q(records=0), revision=revision).values("seq")
+    own = blocks.exclude(seq__in=others) if others.exists() else blocks
     return {
         "block_count": blocks.count(),
         "tool_calls": _distinct(own.filter(kind="tool_use")),
         "tool_results": _distinct(own.filter(kind="tool_result")),
-        "images": own.filter(kind="image").count(),
+        "images": own.filter(kind="image").count() + _inner_images(own),
     }
+
+
+def _inner_images(blocks: Any) -> int:
+    """Images inside tool results, each of which is one block: a flag `images:N` counts them."""
+    flags = blocks.filter(flags__contains=_IMAGES).values_list("flags", flat=True)
+    counts = (flag.removeprefix(_IMAGES) for row in flags for flag in row.split(",") if flag.startswith(_IMAGES))
+    return sum(int(count) for count in counts if count.isdigit())
 
 
 def _distinct(blocks: Any) -> int:

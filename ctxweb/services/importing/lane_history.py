@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from compaction.analysis.estimates import Estimator, constants_for
+from compaction.analysis.residuals import Inferred, fit, merge_inferred
 from compaction.history import FoldedCompaction, History, fold
 from compaction.messages import Message
 from compaction.transcript import Finding, Lane
@@ -54,9 +55,24 @@ def lane_fold(
     """Fold a lane whose bodies are counted; `on_message` is given each message as it comes, with its texts if it has any."""
     estimator = Estimator(constants_for(facts["model"], facts["format"]), tokens)
     history = fold(lane.events, estimator, on_message=lambda message: on_message(message, estimator))
-    unexplained = {
-        call.n: call.usage.prompt_tokens - size.estimate
-        for call, size in zip(history.calls, history.sizes, strict=True)
-        if call.usage.prompt_tokens is not None
-    }
-    return LaneHistory(history=history, unexplained=unexplained, anchors={}, evidence={}, findings=history.findings)
+    found = fit(history.calls, history.sizes, history.compactions)
+    merged = merge_inferred(history, found.inferred)
+    return LaneHistory(
+        history=merged,
+        unexplained={call.n: call.unexplained for call in found.calls if call.unexplained is not None},
+        anchors={call.n: call.anchor for call in found.calls if call.reported is not None},
+        evidence=_evidence(merged, found.inferred),
+        findings=(*history.findings, *(_rise(event) for event in found.inferred if event.kind == "rise")),
+    )
+
+
+def _evidence(history: History, inferred: tuple[Inferred, ...]) -> dict[int, dict[str, Any]]:
+    """What speaks for each inferred drop, by the ordinal that it has in the history."""
+    events = {(event.line, event.before_call): event for event in inferred if event.kind == "drop"}
+    drops = (folded for folded in history.compactions if folded.compaction.origin == "inferred")
+    return {folded.ordinal: asdict(events[folded.compaction.line, folded.before_call or 0]) for folded in drops}
+
+
+def _rise(event: Inferred) -> Finding:
+    detail = f"call {event.before_call}: the prompt grew by {event.amount:,} tokens more than the log explains"
+    return Finding(code="inferred_rise", line=event.line, detail=detail)

@@ -7,7 +7,7 @@ goes on after another makes the same rows again from the same records, and passe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from django.db import connection
 
 from compaction.analysis.estimates import Estimator
+from compaction.messages import Block as LaneBlock
 from compaction.messages import Message as LaneMessage
 from compaction.transcript import Lane
 from ctxweb.jobs import JobRun
@@ -125,17 +126,26 @@ class _MessageWriter:
     revision_id: int
     encoding: str
     _waiting: list[tuple[LaneMessage, list[int]]] = field(default_factory=list)
+    _open_uses: dict[str, LaneBlock] = field(default_factory=dict)
     _blocks: int = 0
     _seen: int = 0
 
     def take(self, message: LaneMessage, estimator: Estimator) -> None:
         self._seen += 1
+        message = replace(message, blocks=tuple(self._named(block) for block in message.blocks))
         if self._seen <= self.publication.skipped("messages"):
             return
         self._waiting.append((message, [estimator.whole(message, block) for block in message.blocks]))
         self._blocks += len(message.blocks)
         if self._blocks >= BATCH_BLOCKS:
             self.flush()
+
+    def _named(self, block: LaneBlock) -> LaneBlock:
+        """A tool result with the tool and the file of its use: people look for it by them."""
+        if block.kind == "tool_use" and block.tool_id:
+            self._open_uses[block.tool_id] = block
+        use = self._open_uses.pop(block.tool_id or "", None) if block.kind == "tool_result" else None
+        return block if use is None else replace(block, tool_name=block.tool_name or use.tool_name, path=block.path or use.path)
 
     def flush(self) -> None:
         if self._waiting:
