@@ -21,7 +21,7 @@ from ctxweb.serve.errors import StartRefused
 from ctxweb.serve.static_files import prepare_static
 from ctxweb.services.database_prepare import database_prepare
 
-START_SECONDS = 60
+START_SECONDS = 120  # a busy machine starts slowly; a child that dies is noticed at once
 PORT_FREE_SECONDS = 5  # a web server whose supervisor was killed needs a moment to end itself
 LOOK_SECONDS = 0.1
 _CHILD = (sys.executable, "-m", "ctxweb.serve.child")
