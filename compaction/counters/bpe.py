@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, metadata, resources
+from importlib import metadata, resources
 
 from compaction.counters.figure import TokenFigure
 from compaction.counters.models import EncodingName, encoding_for_model
@@ -100,7 +100,9 @@ def versions() -> tuple[str, str | None]:
 
 def toktok_counts(texts: Sequence[str], encoding: str) -> list[int]:
     """The fast path, on one thread."""
-    counts: list[int] = import_module("toktok").batch_count(texts, encoding, threads=1)
+    import toktok  # loaded when first used: 67 MB
+
+    counts: list[int] = toktok.batch_count(texts, encoding, threads=1)
     return counts
 
 
@@ -128,7 +130,8 @@ def _count_piece(piece: str, encoding: str, size: int) -> int:
 @cache
 def encoder(encoding: str) -> Callable[[str], list[int]]:
     """The tokens of a text by tiktoken; raises ValueError where the text exhausts its regular expression."""
-    tiktoken = import_module("tiktoken")
+    import tiktoken  # loaded when first used: 190 MB with its ranks
+
     ranks = _ranks(encoding)
     built = tiktoken.Encoding(encoding, pat_str=SPLITTERS[encoding], mergeable_ranks=ranks, special_tokens={})
     return lambda text: built.encode(text, disallowed_special=())
