@@ -25,10 +25,10 @@ class Uploaded:
     error: dict[str, str] | None
 
 
-def uploaded(*, name: str, stream: BinaryIO, wait: float = READY_SECONDS) -> Uploaded:
-    """Keep the bytes, leave their import to the workers, and look for its end for `wait` seconds. Raises StorageError."""
+def uploaded(*, name: str, stream: BinaryIO, wait: bool = True) -> Uploaded:
+    """Keep the bytes, leave their import to the workers, and look for its end if `wait`. Raises StorageError."""
     job = import_enqueue(name=name, stream=stream)
-    deadline = time.monotonic() + wait
+    deadline = time.monotonic() + (READY_SECONDS if wait else 0.0)
     while not (ended := job_ended(job=job)) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
     if not ended:

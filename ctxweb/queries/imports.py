@@ -12,7 +12,7 @@ from django.utils import timezone
 from ctxweb.models import Job, Revision
 
 KINDS = ("import", "folder")
-MOST_SHOWN = 12
+MOST_SHOWN = 12  # rows
 LATELY = timedelta(minutes=10)  # a failed import stays in sight for so long
 RUNNING = (Job.State.QUEUED, Job.State.LEASED)
 
@@ -29,7 +29,7 @@ class ImportRow:
     total: int | None
     unit: str
     running: bool
-    error: dict[str, Any] | None
+    error: dict[str, str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,31 +43,32 @@ class ImportsPage:
 
 
 def imports_page() -> ImportsPage:
-    """Imports at work, then those that failed lately."""
-    recent = Q(state__in=RUNNING) | Q(state__in=(Job.State.FAILED, Job.State.ABANDONED), ended_at__gt=timezone.now() - LATELY)
-    jobs = list(Job.objects.filter(recent, kind__in=KINDS).defer("log", "result").order_by("pk")[: MOST_SHOWN + 1])
+    """Imports at work, then those of which nothing came lately."""
+    failed = Q(state__in=(Job.State.FAILED, Job.State.ABANDONED)) | Q(result__outcomes__0__status="failed")
+    recent = Q(state__in=RUNNING) | (failed & Q(ended_at__gt=timezone.now() - LATELY))
+    jobs = list(Job.objects.filter(recent, kind__in=KINDS).defer("log").order_by("pk")[:MOST_SHOWN])
     running = Job.objects.filter(kind__in=KINDS, state__in=RUNNING).count()
-    shown = jobs[:MOST_SHOWN]
-    rows = tuple(_row(job) for job in shown)
+    rows = tuple(_row(job) for job in jobs)
     return ImportsPage(
         rows=rows,
         running=running,
         more=max(running - sum(row.running for row in rows), 0),
-        version=f"{running}-{sum(job.version for job in shown)}",
+        version=f"{running}-{sum(job.version for job in jobs)}",
     )
 
 
 def _row(job: Job) -> ImportRow:
+    error = import_error(job=job)
     return ImportRow(
         id=job.public_id,
         name=str(job.params.get("name", "")),
-        state=job.state,
+        state="failed" if error else job.state,
         stage=job.stage,
         done=job.done,
         total=job.total,
         unit=job.unit,
         running=job.state in RUNNING,
-        error=job.error,
+        error=error,
     )
 
 

@@ -16,7 +16,7 @@ from ctxweb.queries.imports import imports_page
 from ctxweb.services.folder_import import folder_enqueue
 from ctxweb.services.importing.errors import ImportRefused
 from ctxweb.storage import StorageError
-from ctxweb.uploads import READY_SECONDS, Uploaded, uploaded
+from ctxweb.uploads import Uploaded, uploaded
 from ctxweb.views import asked
 
 _WORDS = {"imported": "imported", "updated": "updated", "unchanged": "already imported", "running": "being imported"}
@@ -58,8 +58,7 @@ def _files(request: HttpRequest) -> HttpResponse:
     if not files:
         return _refused(request, "no_file", "No file was sent: choose at least one.")
     try:
-        wait = READY_SECONDS if len(files) == 1 else 0.0
-        results = [uploaded(name=str(file.name), stream=cast(BinaryIO, file), wait=wait) for file in files]
+        results = [uploaded(name=str(file.name), stream=cast(BinaryIO, file), wait=len(files) == 1) for file in files]
     except StorageError as error:
         return _refused(request, error.code, str(error))
     if _wants_json(request):
