@@ -26,6 +26,7 @@ SECONDS_BELOW = 100_000_000_000  # a Unix time under this is in seconds, above i
 NUL, NUL_SHOWN = "\0", "␀"
 SURROGATE, REPLACEMENT = re.compile("[\ud800-\udfff]"), "�"
 
+MAX_WORD_CHARS = 1_000  # readers keep these in memory, so a hostile id must not be a text
 MEDIA_DIGEST_CHARS = 12
 
 
@@ -89,8 +90,8 @@ def body_of(text: str) -> Body:
 
 
 def word(value: Any) -> str | None:
-    """A short text such as an id or a name, cleaned and interned; None when it is no text or empty."""
-    return sys.intern(clean_text(value)) if isinstance(value, str) and value else None
+    """A short text such as an id or a name, cleaned, cut and interned; None when it is no text or empty."""
+    return sys.intern(clean_text(value[:MAX_WORD_CHARS])) if isinstance(value, str) and value else None
 
 
 def compact_json(value: Any) -> str:

@@ -17,7 +17,7 @@ from ctxweb.importers.claude_code.compactions import (
 )
 from ctxweb.importers.claude_code.entries import Entry, Figures
 from ctxweb.importers.claude_code.path import Move, Path, nodes_in_use
-from ctxweb.importers.claude_code.tree import NONE, Tree, tree_of
+from ctxweb.importers.claude_code.tree import NONE, Tree, ends, tree_of
 from ctxweb.importers.claude_code.turns import Turns, message_of
 from ctxweb.importers.claude_code.usage import is_reliable_output
 
@@ -44,8 +44,9 @@ class _LaneEvents:
         self._turns = Turns(entries)
         self._path = Path(self._tree, self._turns)
         self._calls = self._call_places()
+        self._callers = ends(self._tree.back, [seq in self._turns.calls for seq in self._turns.seq_of])
         self._leaf = self._last_leaf()
-        self._used = nodes_in_use(self._tree, iter((*self._calls, self._leaf)))
+        self._used = nodes_in_use(self._tree, (*self._calls, self._leaf))
         self._active = self._active_seqs()
         self._inherited_until = self._last_copied()
         self._last_summaries = {places[-1]: owner for owner, places in self._tree.summaries.items() if places}
@@ -111,9 +112,8 @@ class _LaneEvents:
             compaction = full_compaction(entry, self._turns, base, summaries, Neighbours(before=near.before), detached=True)
             yield self._beside(compaction, base)
             return
-        if self._skips(before, boundary):
+        if boundary in self._tree.skipping:
             yield self._note("parent_chain_skips", entry, "its parents lead past what was logged since the compaction before it")
-            before = self._node_before(boundary)
         if before != NONE:
             yield from self._go(before, boundary)
         taken = self._path.compact(boundary, summaries)
@@ -132,16 +132,6 @@ class _LaneEvents:
 
     def _beside(self, compaction: Compaction, base: Sequence[int]) -> Event:
         return Edited(compaction=compaction, base=tuple(block for seq in base for block in self._turns.blocks(seq)))
-
-    def _skips(self, before: int, boundary: int) -> bool:
-        """Whether a boundary's parents lead past an earlier compaction on the present path."""
-        root = self._path.root
-        return root in self._tree.summaries and before < root < boundary and self._tree.roots[before] != root
-
-    def _node_before(self, place: int) -> int:
-        """The last node of the present path that was logged before `place`."""
-        places = range(place - 1, NONE, -1)
-        return next((before for before in places if self._tree.roots[before] == self._path.root and self._entries[before].is_message), NONE)
 
     def _message(self, seq: int) -> Message:
         return message_of(
@@ -165,7 +155,7 @@ class _LaneEvents:
             native_id=entry.call_id,
             model=entry.model,
             at=figures.at,
-            previous=self._call_before(self._tree.up[place], place),
+            previous=self._previous(place, self._turns.calls[seq]),
             abandoned=seq not in self._active,
             inherited=self._is_inherited(seq),
             fidelity=self._fidelity,
@@ -198,7 +188,7 @@ class _LaneEvents:
         node = self._leaf
         while node != NONE:
             active.update(Path(self._tree, self._turns).move(node, len(self._entries)).shown)
-            node = self._tree.logical.get(self._tree.roots[node], NONE)
+            node = self._tree.back[self._tree.roots[node]]
         return active
 
     def _last_copied(self) -> int:
@@ -216,15 +206,19 @@ class _LaneEvents:
             return True
         return entry.call_id is None and place <= self._inherited_until
 
-    def _call_before(self, node: int, place: int) -> int | None:
-        """Number of the call before on the same path, across compactions."""
-        seqs = (self._turns.seq_of[before] for before in self._tree.before(node) if before < place)
-        return next((self._turns.calls[seq] for seq in seqs if seq in self._turns.calls), None)
+    def _previous(self, place: int, n: int) -> int | None:
+        """The call before call `n` on its path; one that was written later is none."""
+        before = self._call_before(self._tree.back[place])
+        return before if 0 < before < n else None
+
+    def _call_before(self, node: int) -> int:
+        """Number of the last call at or before `node`, across compactions; 0 for none."""
+        return self._turns.calls[self._turns.seq_of[self._callers[node]]] if node != NONE and self._callers[node] != NONE else 0
 
     def _reported_before(self, node: int) -> int | None:
         """Prompt that the last call at or before `node` reported."""
-        seq = next((seq for before in self._tree.before(node) if (seq := self._turns.seq_of[before]) in self._turns.calls), None)
-        return self._figures(self._entries[self._turns.first(seq)]).usage.prompt_tokens if seq else None
+        n = self._call_before(node)
+        return self._figures(self._entries[self._calls[n - 1]]).usage.prompt_tokens if n else None
 
     def _reported_after(self, boundary: int) -> int | None:
         """Prompt of the first call after `boundary` whose path begins there."""

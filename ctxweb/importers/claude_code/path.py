@@ -7,7 +7,7 @@ A message is in the view of a call if it is on the call's path, if it holds a re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ctxweb.importers.claude_code.tree import NONE, Tree
@@ -37,6 +37,7 @@ class Path:
         self._nodes: list[int] = []
         self._places: dict[int, int] = {}
         self._on_path: Counter[int] = Counter()
+        self._answered: Counter[str] = Counter()
         self._kept: frozenset[int] = frozenset()
         self._ever: set[int] = set()
         self._written = 0
@@ -50,12 +51,13 @@ class Path:
         """Go to `node` (`NONE`: to no path); only messages whose first entry stands before the place `limit` can be in view."""
         fresh, joint = self._way(node)
         cut = self._places[joint] + 1 if joint != NONE else 0
-        is_new_root = bool(self._nodes) and cut == 0
+        is_first = not self._nodes
+        is_new_root = cut == 0 and not is_first
         lost = self._leave(cut)
         gained = self._enter(fresh)
         if cut == 0:
             gained |= self._take_kept()
-        arriving = gained | self._answers(gained) | self._newly_written(limit, is_first=not self._ever)
+        arriving = gained | self._answers(gained) | self._newly_written(limit, is_first=is_first)
         leaving = set(self.view) if is_new_root else self._rivals(gained) | lost | self._answers(lost)
         removed = tuple(seq for seq in sorted(leaving) if seq in self.view and not self._belongs(seq))
         for seq in removed:
@@ -100,6 +102,7 @@ class Path:
             seq = self._seq(node)
             if seq:
                 self._on_path[seq] -= 1
+                self._answered.subtract(self._turns.results(seq))
                 lost.add(seq)
         del self._nodes[cut:]
         return lost
@@ -112,13 +115,17 @@ class Path:
             seq = self._seq(node)
             if seq:
                 self._on_path[seq] += 1
+                self._answered.update(self._turns.results(seq))
                 gained.add(seq)
         return gained
 
     def _take_kept(self) -> set[int]:
         root = self.root
-        kept = (self._seq(place) for place in (*self._tree.kept.get(root, ()), *self._tree.summaries.get(root, ())))
-        self._kept = frozenset(seq for seq in kept if seq)
+        places = (*self._tree.kept.get(root, ()), *self._tree.summaries.get(root, ()))
+        kept = frozenset(seq for seq in map(self._seq, places) if seq)
+        for seqs, change in ((self._kept, self._answered.subtract), (kept, self._answered.update)):
+            change([tool_id for seq in seqs for tool_id in self._turns.results(seq)])
+        self._kept = kept
         return set(self._kept)
 
     def _seq(self, node: int) -> int:
@@ -132,28 +139,29 @@ class Path:
         return {self._seq(place) for place in places if self._turns.is_start(place)} - {0}
 
     def _answers(self, seqs: Iterable[int]) -> set[int]:
-        return {answer for seq in seqs for tool_id in self._turns.uses(seq) for answer in self._turns.answers.get(tool_id, ())}
+        """Messages that may stand beside the path because these are on it: the first result of each tool call."""
+        tool_ids = (tool_id for seq in seqs for tool_id in self._turns.uses(seq))
+        return {self._turns.answers[tool_id][0] for tool_id in tool_ids if tool_id in self._turns.answers}
 
     def _rivals(self, seqs: Iterable[int]) -> set[int]:
-        """Other results of the tool calls that these messages answer."""
-        return {rival for seq in seqs for tool_id in self._turns.results(seq) for rival in self._turns.answers[tool_id] if rival != seq}
+        """Results beside the path that give way when these messages come onto it."""
+        return {self._turns.answers[tool_id][0] for seq in seqs for tool_id in self._turns.results(seq)}
 
     def _is_stem(self, seq: int) -> bool:
         return self._on_path[seq] > 0 or seq in self._kept
 
     def _belongs(self, seq: int) -> bool:
-        return self._is_stem(seq) or any(self._is_attached(seq, tool_id) for tool_id in self._turns.results(seq))
+        return self._is_stem(seq) or any(self._is_beside(seq, tool_id) for tool_id in self._turns.results(seq))
 
-    def _is_attached(self, seq: int, tool_id: str) -> bool:
-        """Whether a result stands beside the path: its call is on the path, and no other result of it is."""
+    def _is_beside(self, seq: int, tool_id: str) -> bool:
+        """Whether a result stands beside the path: its call is on the path, no other result of it is, and it is the first."""
         owner = self._turns.owners.get(tool_id)
         if owner is None or owner == seq or not self._is_stem(owner):
             return False
-        rivals = [rival for rival in self._turns.answers[tool_id] if rival != seq]
-        return not any(self._is_stem(rival) for rival in rivals) and all(seq < rival for rival in rivals)
+        return self._turns.answers[tool_id][0] == seq and not self._answered[tool_id]
 
 
-def nodes_in_use(tree: Tree, starts: Iterator[int]) -> set[int]:
+def nodes_in_use(tree: Tree, starts: Iterable[int]) -> set[int]:
     """All nodes on the ways from `starts` back through the conversation."""
     used: set[int] = set()
     for start in starts:

@@ -16,21 +16,24 @@ NONE = -1
 
 @dataclass(slots=True, kw_only=True)
 class Tree:
-    """Indexes are places in the lane's entries. `up`: the node above, `NONE` for a root; a boundary is always a root.
-    `roots`: the root of the path that each entry stands on, `NONE` above the first node.
+    """Indexes are places in the lane's entries.
 
-    `logical`: the node before a root, in the conversation's own order. `summaries`: the summary messages of a boundary; for
-    a summary without a boundary record it is a boundary of its own. `kept`: entries that stayed through a boundary.
-    `missing`: entries whose parent is not in the file.
+    `up`: the node above, `NONE` for a root; a boundary is always a root. `roots`: the root of the path that each entry stands
+    on, `NONE` above the first node. `logical`: the node before a root, in the conversation's own order. `back`: the node above
+    or, for a root, the logical one. `summaries`: the summary messages of a boundary; a summary without a boundary record is a
+    boundary of its own. `kept`: entries that stayed through a boundary. `missing`: entries whose parent is not in the file.
+    `skipping`: boundaries whose parents lead past an earlier compaction.
     """
 
     is_node: list[bool] = field(default_factory=list)
     up: list[int] = field(default_factory=list)
     roots: list[int] = field(default_factory=list)
     logical: dict[int, int] = field(default_factory=dict)
+    back: list[int] = field(default_factory=list)
     summaries: dict[int, list[int]] = field(default_factory=dict)
     kept: dict[int, frozenset[int]] = field(default_factory=dict)
     missing: set[int] = field(default_factory=set)
+    skipping: set[int] = field(default_factory=set)
 
     def above(self, node: int) -> Iterator[int]:
         """`node` and the nodes above it up to the root of its path."""
@@ -40,12 +43,9 @@ class Tree:
 
     def before(self, node: int) -> Iterator[int]:
         """`node` and all nodes before it in the conversation, across compactions."""
-        seen = set()
-        while node != NONE and node not in seen:
-            seen.add(node)
+        while node != NONE:
             yield node
-            above = self.up[node]
-            node = above if above != NONE else self.logical.get(node, NONE)
+            node = self.back[node]
 
 
 def tree_of(entries: Sequence[Entry]) -> Tree:
@@ -56,13 +56,16 @@ def tree_of(entries: Sequence[Entry]) -> Tree:
     _keep_messages(tree, entries, index, parents)
     _break_cycles(parents)
     tree.is_node = is_node = [_is_node(tree, entry, place) for place, entry in enumerate(entries)]
-    nearest = _ends(parents, is_node)
+    nearest = ends(parents, is_node)
     tree.up = [NONE if parent == NONE else nearest[parent] for parent in parents]
-    roots = _ends(tree.up, [above == NONE for above in tree.up])
+    roots = ends(tree.up, [above == NONE for above in tree.up])
     tree.roots = [NONE if node == NONE else roots[node] for node in nearest]
-    tops = _ends(parents, [parent == NONE or is_node[parent] for parent in parents])
+    tops = ends(parents, [parent == NONE or is_node[parent] for parent in parents])
     befores = ((place, tree.logical.get(tops[place], NONE)) for place, above in enumerate(tree.up) if above == NONE and is_node[place])
     tree.logical = {root: nearest[before] for root, before in befores if before != NONE}
+    _join_phases(tree, entries)
+    tree.back = [tree.logical.get(place, NONE) if above == NONE else above for place, above in enumerate(tree.up)]
+    _break_cycles(tree.back)
     return tree
 
 
@@ -162,11 +165,25 @@ def _break_cycles(parents: list[int]) -> None:
             finished[place] = 1
 
 
+def _join_phases(tree: Tree, entries: Sequence[Entry]) -> None:
+    """A boundary follows the phase that was answered last before it, even where its parents lead past that one."""
+    last: dict[int, int] = {}
+    phase = NONE
+    for place, entry in enumerate(entries):
+        if place in tree.summaries:
+            if phase != NONE and tree.logical.get(place, NONE) < phase:
+                tree.logical[place] = last[phase]
+                tree.skipping.add(place)
+        elif entry.is_message and (root := tree.roots[place]) in tree.summaries:
+            last[root] = place
+            phase = max(phase, root) if entry.kind == "assistant" else phase
+
+
 def _is_node(tree: Tree, entry: Entry, place: int) -> bool:
     return entry.is_message or place in tree.summaries or entry.extra.micro is not None
 
 
-def _ends(above: Sequence[int], is_end: Sequence[bool]) -> list[int]:
+def ends(above: Sequence[int], is_end: Sequence[bool]) -> list[int]:
     """For each place the first end on the way up, the place itself included; `NONE` where the way ends without one."""
     known: list[int | None] = [None] * len(above)
     for start in range(len(above)):

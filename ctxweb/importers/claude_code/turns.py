@@ -16,7 +16,7 @@ class Turns:
     """The messages of a lane by seq (1…), in the file order of their first entries.
 
     `seq_of`: seq of each entry, 0 for entries that are no message. `calls`: seqs of model calls, in order. `owners`: the message that
-    made a tool call; `answers`: the messages with its results. Server tools answer inside their own message.
+    made a tool call; `answers`: the messages with its results, in order. Server tools answer inside their own message.
     """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
@@ -24,7 +24,7 @@ class Turns:
         self.seq_of = array("L", bytes(array("L").itemsize * len(entries)))
         self.calls: dict[int, int] = {}
         self.owners: dict[str, int] = {}
-        self.answers: dict[str, tuple[int, ...]] = {}
+        self.answers: dict[str, list[int]] = {}
         self._first = array("L")
         self._further: dict[int, list[int]] = {}
         self._group()
@@ -97,9 +97,9 @@ class Turns:
                 for tool_id in self.uses(seq):
                     self.owners.setdefault(tool_id, seq)
                 for tool_id in self.results(seq):
-                    known = self.answers.get(tool_id, ())
-                    if seq not in known:
-                        self.answers[tool_id] = (*known, seq)
+                    answers = self.answers.setdefault(tool_id, [])
+                    if answers[-1:] != [seq]:
+                        answers.append(seq)
 
 
 def _likeness(piece: Piece) -> tuple[str, bytes, str | None]:
