@@ -64,8 +64,8 @@ def tree_of(entries: Sequence[Entry]) -> Tree:
     befores = ((place, tree.logical.get(tops[place], NONE)) for place, above in enumerate(tree.up) if above == NONE and is_node[place])
     tree.logical = {root: nearest[before] for root, before in befores if before != NONE}
     _join_phases(tree, entries)
+    _untie_phases(tree)
     tree.back = [tree.logical.get(place, NONE) if above == NONE else above for place, above in enumerate(tree.up)]
-    _break_cycles(tree.back)
     return tree
 
 
@@ -177,6 +177,15 @@ def _join_phases(tree: Tree, entries: Sequence[Entry]) -> None:
         elif entry.is_message and (root := tree.roots[place]) in tree.summaries:
             last[root] = place
             phase = max(phase, root) if entry.kind == "assistant" else phase
+
+
+def _untie_phases(tree: Tree) -> None:
+    """Drop links between phases that lead back to the phase they come from."""
+    above = [NONE] * len(tree.up)
+    for root, before in tree.logical.items():
+        above[root] = tree.roots[before]
+    _break_cycles(above)
+    tree.logical = {root: before for root, before in tree.logical.items() if above[root] != NONE}
 
 
 def _is_node(tree: Tree, entry: Entry, place: int) -> bool:
