@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxweb.importers import anthropic_messages, claude_code, codex, openai_messages
+from ctxweb.importers import anthropic_messages, claude_code, codex, message_list, openai_messages
 from ctxweb.importers.base import Importer
 from ctxweb.importers.physical import Head
 
@@ -13,6 +13,7 @@ IMPORTERS: tuple[Importer, ...] = (
     codex.IMPORTER,
     anthropic_messages.IMPORTER,
     openai_messages.IMPORTER,
+    message_list.IMPORTER,
 )
 
 

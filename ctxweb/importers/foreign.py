@@ -5,7 +5,7 @@ Literal keys by which formats.md section 9 tells them apart. They are looked for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 RECORD_KEYS = frozenset(
@@ -22,6 +22,7 @@ RECORD_KEYS = frozenset(
         "observations",  # Langfuse
         "resourceSpans",  # OTLP
         "eval",  # Inspect
+        "epoch",
         "events",  # ADK
         "appName",
         "dotted_order",  # LangSmith
@@ -65,8 +66,11 @@ MESSAGE_KEYS = frozenset(
 )
 
 
-def is_foreign(record: Mapping[str, Any], messages: list[Any]) -> bool:
-    """Whether a record with this list belongs to a format that is known to be another."""
-    if RECORD_KEYS.intersection(record):
-        return True
-    return any(isinstance(message, Mapping) and bool(MESSAGE_KEYS.intersection(message)) for message in messages)
+def is_foreign(record: Mapping[str, Any], messages: Sequence[Any]) -> bool:
+    """Whether a record with this list, or a record that is one message, belongs to a format that is known to be another."""
+    return bool(RECORD_KEYS.intersection(record)) or any(map(_is_foreign_message, messages or (record,)))
+
+
+def _is_foreign_message(message: Any) -> bool:
+    """Kimi's records of its own have roles that begin with an underscore."""
+    return isinstance(message, Mapping) and (bool(MESSAGE_KEYS.intersection(message)) or str(message.get("role")).startswith("_"))

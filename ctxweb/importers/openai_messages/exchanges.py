@@ -29,7 +29,8 @@ def is_message(value: Any) -> bool:
         return False
     if value.get("role") in CHAT_ROLES:
         return any(name in value for name in ("content", "tool_calls", "function_call"))
-    return "role" not in value and is_known_type(item_type(value))
+    kind = item_type(value)
+    return "role" not in value and kind not in ("message", "agent_message") and is_known_type(kind)
 
 
 def message_drafts(value: JsonObject) -> tuple[Draft, ...]:
@@ -67,7 +68,8 @@ def exchange_of(value: Any) -> Exchange | None:
 
 def _request(value: JsonObject) -> JsonObject | None:
     """The object that holds the list which was sent: the record itself, or one of its parts."""
-    candidates = (value, *(value[name] for name in REQUESTS if isinstance(value.get(name), Mapping)))
+    parts = (value[name] for name in REQUESTS if isinstance(value.get(name), Mapping))
+    candidates = (*((value,) if "model" in value or "messages" in value else ()), *parts)
     return next((one for one in candidates if isinstance(one.get("messages"), list) or (_has_input(one) and not _is_response(one))), None)
 
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from compaction.history import History, fold, view_at
 from compaction.messages import Block, Body, Message
-from compaction.transcript import Edit, Lane
+from compaction.transcript import Edit, Event, Lane
 from ctxweb.importers.base import Importer
 from ctxweb.importers.physical import Head, ReadLimits, read_head, read_records
 
@@ -35,9 +35,17 @@ class LaneReading:
     """One lane, folded."""
 
     lane: Lane
+    events: tuple[Event, ...]
     messages: tuple[Message, ...]
     history: History
     bodies: dict[bytes, str]
+
+    @classmethod
+    def of(cls, lane: Lane, events: Iterable[Event], bodies: dict[bytes, str]) -> LaneReading:
+        messages: list[Message] = []
+        events = tuple(events)
+        history = fold(events, CharsAsTokens(), on_message=messages.append)
+        return cls(lane=lane, events=events, messages=tuple(messages), history=history, bodies=bodies)
 
     @property
     def calls(self) -> list[Any]:
@@ -96,18 +104,12 @@ def read(importer: Importer, source: Path | bytes) -> SourceReading:
             verdicts[reading.verdict] += 1
             flags.update(reading.flags)
             bodies.update((body.digest, body.text) for body in reading.bodies if body.text is not None)
-    lanes = tuple(_folded(lane, bodies) for lane in reader.lanes())
+    lanes = tuple(LaneReading.of(lane, tuple(lane.events), bodies) for lane in reader.lanes())
     return SourceReading(verdicts=verdicts, flags=flags, lanes=lanes, bodies=bodies)
 
 
 def jsonl(records: Iterable[Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
-
-
-def _folded(lane: Lane, bodies: dict[bytes, str]) -> LaneReading:
-    messages: list[Message] = []
-    history = fold(lane.events, CharsAsTokens(), on_message=messages.append)
-    return LaneReading(lane=lane, messages=tuple(messages), history=history, bodies=bodies)
 
 
 def _opener(source: Path | bytes) -> Callable[[], BinaryIO]:
