@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO, Literal, NamedTuple
 
 from ctxweb.importers.physical.lines import read_chunks
@@ -155,7 +156,10 @@ def scan(raw: bytes, scanner: ElementScanner) -> Iterator[Element]:
 
 
 def read_elements(stream: BinaryIO, scanner: ElementScanner) -> Iterator[Element]:
-    for chunk in read_chunks(stream):
+    opening = b""
+    while len(opening) < len(BOM) and (part := stream.read(len(BOM) - len(opening))):
+        opening += part
+    for chunk in chain([opening], read_chunks(stream)):
         yield from scanner.feed(chunk)
     yield from scanner.finish()
 

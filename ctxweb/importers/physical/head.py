@@ -23,7 +23,7 @@ class Head:
     """`values`: the first JSON values, at most 200, of the first 256 KiB; one at least where the source has one. In the
     layout `document` it is the one object, whole.
 
-    `preview`: the first 32 bytes in ASCII, others as `\\\\xNN`, for the message of a source that no format recognises.
+    `preview`: the first 32 bytes in ASCII, others as `\\xNN`, for the message of a source that no format recognises.
     """
 
     layout: Layout
