@@ -151,7 +151,7 @@ class JobRun:
 
     def end(self, state: Literal["succeeded", "failed", "cancelled", "queued"], **changes: Any) -> None:
         """Give the job its last state, or put it back into the queue; within the caller's transaction, if there is one."""
-        ended_at = None if state == Job.State.QUEUED else timezone.now()
+        ended_at = None if state == "queued" else timezone.now()
         self._write(state=state, lease_until=None, worker="", ended_at=ended_at, **changes)
 
     def note(self, line: str) -> None:

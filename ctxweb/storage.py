@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -72,7 +73,7 @@ def blob_write(*, stream: BinaryIO) -> Blob:
     return blob
 
 
-def blob_read(*, sha256: str) -> BinaryIO:
+def blob_read(*, sha256: str) -> BufferedReader:
     """The bytes of a blob, open for reading. Raises StorageError `missing`."""
     try:
         return blob_path(sha256).open("rb")

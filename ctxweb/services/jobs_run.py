@@ -76,8 +76,7 @@ def claimed_run(*, job: Job, deadline: float | None = None, progress: Callable[[
         _database_failed(run, error)
     except Exception as error:
         _log.error("job %s failed: %s at %s", job.public_id, type(error).__name__, _place(error))
-        run.end("failed", error={"code": "internal", "message": f"The import met an error of its own ({type(error).__name__} at {_place(error)}). "
-                                 "The source's bytes are kept: report this, and start the job again after an update."})  # fmt: skip
+        run.end("failed", error=_own_error(error))
 
 
 @contextmanager
@@ -138,3 +137,8 @@ def _place(error: Exception) -> str:
     """File and line of an error: its own message might hold text of a transcript."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+
+
+def _own_error(error: Exception) -> dict[str, str]:
+    what = f"The job met an error of its own ({type(error).__name__} at {_place(error)})."
+    return {"code": "internal", "message": f"{what} The bytes of its source are kept: report this, and start it again after an update."}

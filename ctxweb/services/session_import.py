@@ -20,7 +20,7 @@ from ctxweb.models import Job, Source
 from ctxweb.services.importing.import_run import revisions_of
 from ctxweb.services.importing.report import lane_object
 from ctxweb.services.jobs_run import claimed_run
-from ctxweb.storage import Blob, StorageError, blob_write
+from ctxweb.storage import Blob, StorageError, blob_path, blob_write
 
 WAIT_SECONDS = 0.1  # between two looks at a job that another process works on
 RUNS = 5  # a foreground import that is overtaken by others tries again so often
@@ -68,8 +68,8 @@ def session_import(
         if known is not None:
             return ImportResult(name=name, sha256=known.sha256, outcomes=(_unchanged(known),))
         blob = _store(path, stream)
-        job = job_open(kind="import", key=_key(blob.sha256), params={"name": name, "sha256": blob.sha256, "size": blob.size})
-        return _result(name, blob.sha256, _run(job, blob, path, progress))
+        job = import_open(name=name, sha256=blob.sha256, size=blob.size)
+        return _result(name, blob.sha256, import_finish(job=job, path=path, progress=progress))
     except StorageError as error:
         return ImportResult(name=name, sha256=None, error={"code": error.code, "message": str(error)})
     except OSError as error:
@@ -86,8 +86,34 @@ def import_enqueue(*, name: str, stream: BinaryIO) -> Job:
     """
     blob = blob_write(stream=stream)
     with transaction.atomic():
-        job = job_open(kind="import", key=_key(blob.sha256), params={"name": name, "sha256": blob.sha256, "size": blob.size})
+        job = import_open(name=name, sha256=blob.sha256, size=blob.size)
         job_ring(job=job)
+    return job
+
+
+def import_open(*, name: str, sha256: str, size: int) -> Job:
+    """The one job of these stored bytes, queued if it was not yet or has ended."""
+    key = hashlib.sha256(f"import\0{sha256}".encode()).hexdigest()
+    return job_open(kind="import", key=key, params={"name": name, "sha256": sha256, "size": size})
+
+
+def import_finish(*, job: Job, path: Path | None = None, progress: Progress | None = None) -> Job:
+    """Work on the job until it has ended, or cannot go on now; where another process works on it, wait for that."""
+    runs = 0
+    while job.state not in FINAL and runs < RUNS:
+        claimed = job_claim(job_id=job.pk)
+        if claimed is None:
+            time.sleep(WAIT_SECONDS)
+        else:
+            runs += 1
+            if path is not None and not blob_path(claimed.params["sha256"]).exists():
+                _store(path, None)  # an import that ended in the meantime has cleaned up
+            claimed_run(job=claimed, progress=progress)
+        job.refresh_from_db()
+        if progress is not None:
+            progress(job)
+        if claimed is not None and job.error is not None and job.error["code"] != "overtaken":
+            break
     return job
 
 
@@ -103,10 +129,6 @@ def _unchanged(source: Source) -> dict[str, Any]:
     return {"member": "", "status": "unchanged", "revisions": revisions_of(source=source)}
 
 
-def _key(sha256: str) -> str:
-    return hashlib.sha256(f"import\0{sha256}".encode()).hexdigest()
-
-
 def _store(path: Path | None, stream: BinaryIO | None) -> Blob:
     if path is None:
         if stream is None:
@@ -114,26 +136,6 @@ def _store(path: Path | None, stream: BinaryIO | None) -> Blob:
         return blob_write(stream=stream)
     with path.open("rb") as file:
         return blob_write(stream=file)
-
-
-def _run(job: Job, blob: Blob, path: Path | None, progress: Progress | None) -> Job:
-    """Work on the job until it has ended; where another process works on it, wait for that."""
-    runs = 0
-    while job.state not in FINAL and runs < RUNS:
-        claimed = job_claim(job_id=job.pk)
-        if claimed is None:
-            time.sleep(WAIT_SECONDS)
-        else:
-            runs += 1
-            if not blob.path.exists():  # an import that had ended in the meantime has cleaned up
-                _store(path, None)
-            claimed_run(job=claimed, progress=progress)
-        job.refresh_from_db()
-        if progress is not None:
-            progress(job)
-        if claimed is not None and job.error is not None and job.error["code"] != "overtaken":
-            break
-    return job
 
 
 def _result(name: str, sha256: str, job: Job) -> ImportResult:

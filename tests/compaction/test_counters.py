@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compaction.counters import COUNTERS, bpe
-from compaction.counters.agreement import self_check
+from compaction.counters.agreement import RECORDED, self_check
 from compaction.counters.chars import CHARS
 from compaction.counters.figure import TokenFigure
 from compaction.counters.models import ENCODINGS
@@ -37,7 +37,9 @@ def test_an_encoding_is_built_as_its_publisher_defines_it(encoding: str, monkeyp
 def test_the_fast_counter_agrees_in_a_process_of_its_own(encoding: str) -> None:
     done = subprocess.run([sys.executable, "-m", "compaction.counters.agreement", encoding], capture_output=True, check=True, text=True)
     assert done.stderr == ""
-    assert json.loads(done.stdout)["holds"] is True
+    told = json.loads(done.stdout)
+    assert told["holds"] is True
+    assert (told["tiktoken"], told["toktok"], told["counts"]) == RECORDED[encoding]
 
 
 def test_a_fast_counter_that_differs_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from django.db.models import Exists, OuterRef
 
 from compaction.counters import bpe
+from compaction.counters.agreement import agrees
 from ctxweb.jobs import JobRun
 from ctxweb.models import Body, TokenCount
 from ctxweb.services.importing.tables import batches, rows_insert
@@ -45,7 +46,7 @@ def _by_chars(rows: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
 
 def _count(run: JobRun, ids: list[int], encoding: str, done: int, total: int) -> None:
     texts = dict(Body.objects.filter(id__in=ids).values_list("id", "text"))
-    figures = bpe.count_batch(list(texts.values()), encoding)
+    figures = bpe.count_batch(list(texts.values()), encoding, fast=agrees(encoding))
     rows = [(body_id, encoding, figure.tokens, figure.exact) for body_id, figure in zip(texts, figures, strict=True)]
     with run.commit(stage="counting", unit="texts", done=done, total=total):
         rows_insert(TokenCount, _COLUMNS, rows, skip_known=True)  # another import may have been faster

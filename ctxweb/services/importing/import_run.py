@@ -160,7 +160,7 @@ class _Import:
         return parsed
 
     def _open(self) -> Any:
-        return io.BufferedReader(self.member.open(), READ_BUFFER)  # type: ignore[arg-type]
+        return io.BufferedReader(self.member.open(), READ_BUFFER)
 
     def _note_source(self, parsed: Parsed) -> None:
         self.source.record_count = len(parsed.verdicts)

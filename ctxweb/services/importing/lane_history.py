@@ -53,7 +53,7 @@ def lane_fold(
     *, lane: Lane, facts: Mapping[str, Any], tokens: Mapping[bytes, int], on_message: Callable[[Message, Estimator], None]
 ) -> LaneHistory:
     """Fold a lane whose bodies are counted; `on_message` is given each message as it comes, with its texts if it has any."""
-    estimator = Estimator(constants_for(facts["model"], facts["format"]), tokens)
+    estimator = Estimator(constants_for(facts["model"], facts["source_format"]), tokens)
     history = fold(lane.events, estimator, on_message=lambda message: on_message(message, estimator))
     found = fit(history.calls, history.sizes, history.compactions)
     merged = merge_inferred(history, found.inferred)

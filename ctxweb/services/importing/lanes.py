@@ -40,6 +40,7 @@ def facts_of(*, lane: Lane, format_id: str) -> dict[str, Any]:
         "parent_public_id": parent,
         "native_id": text_of(lane.native_id),
         "format": format_id,
+        "source_format": lane.source_format or format_id,
         "lane": lane.kind,
         "parent_native_id": text_of(lane.parent_native_id),
         "parent_tool_id": text_of(lane.parent_tool_id),

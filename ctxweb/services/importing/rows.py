@@ -18,28 +18,30 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_MS = 253_402_300_799_000  # the end of the year 9999; what lies outside is no time
 
 MESSAGE_COLUMNS = (
-    "revision_id", "seq", "role", "origin", "line", "record", "records", "native_id", "at", "model", "call", "label", "visible",
-    "inherited", "abandoned", "flags",
+    "revision_id", "seq", "role", "origin", "line", "record", "records", "native_id", "at", "model", "call", "label",
+    "visible", "inherited", "abandoned", "flags",
 )  # fmt: skip
 BLOCK_COLUMNS = (
-    "revision_id", "seq", "i", "kind", "body_id", "state", "tokens", "exact", "estimate", "chars", "tool_id", "tool_name", "path", "pointer",
-    "media_type", "media_bytes", "signature_chars", "is_error", "excerpt", "flags", "end",
+    "revision_id", "seq", "i", "kind", "body_id", "state", "tokens", "exact", "estimate", "chars", "tool_id", "tool_name",
+    "path", "pointer", "media_type", "media_bytes", "signature_chars", "is_error", "excerpt", "flags", "end",
 )  # fmt: skip
 CALL_COLUMNS = (
-    "revision_id", "n", "seq", "line", "native_id", "model", "at", "previous", "abandoned", "inherited", "copied", "input_tokens",
-    "cache_write_tokens", "cache_read_tokens", "output_tokens", "output_reliable", "cache_ttl_seconds", "prompt_tokens", "context_window",
-    "estimate", "block_count", "kinds", "fidelity", "unexplained", "epoch_anchor", "producer_version", "flags",
+    "revision_id", "n", "seq", "line", "native_id", "model", "at", "previous", "abandoned", "inherited", "copied",
+    "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens", "output_reliable", "cache_ttl_seconds",
+    "prompt_tokens", "context_window", "estimate", "block_count", "kinds", "fidelity", "unexplained", "epoch_anchor",
+    "producer_version", "flags",
 )  # fmt: skip
 FINDING_COLUMNS = ("revision_id", "ordinal", "code", "line", "seq", "detail")
 SPAN_COLUMNS = ("history_id", "seq", "i", "state", "from_call", "to_call", "position", "estimate", "tokens", "body")
 ENTRY_COLUMNS = (
-    "history_id", "compaction_id", "ordinal", "verb", "layer", "seq", "i", "adds", "state_before", "state_after", "tokens_before",
-    "tokens_after", "never_sent", "body_after",
+    "history_id", "compaction_id", "ordinal", "verb", "layer", "seq", "i", "adds", "state_before", "state_after",
+    "tokens_before", "tokens_after", "never_sent", "body_after",
 )  # fmt: skip
 COMPACTION_COLUMNS = (
-    "history_id", "ordinal", "index", "before_call", "line", "origin", "mechanism", "layer", "trigger", "status", "scale", "native_id", "at",
-    "detached", "tokens_before", "tokens_after", "reported_before", "reported_after", "estimate_before", "removed", "added", "estimate_after",
-    "entered", "unexplained_before", "unexplained_after", "edits", "never_sent", "evidence", "flags",
+    "history_id", "ordinal", "index", "before_call", "line", "origin", "mechanism", "layer", "trigger", "status", "scale",
+    "native_id", "at", "detached", "tokens_before", "tokens_after", "reported_before", "reported_after", "estimate_before",
+    "removed", "added", "estimate_after", "entered", "unexplained_before", "unexplained_after", "edits", "never_sent",
+    "evidence", "flags",
 )  # fmt: skip
 
 
@@ -57,15 +59,18 @@ def text_of(value: str | None) -> str:
 def message_row(revision_id: int, message: Message) -> tuple[Any, ...]:
     return (
         revision_id, message.seq, message.role, message.origin, message.line, message.record, message.records, text_of(message.native_id),
-        time_of(message.at), text_of(message.model), message.call, text_of(message.label), message.visible, message.inherited, message.abandoned,
+        time_of(message.at), text_of(message.model), message.call, text_of(message.label), message.visible,
+        message.inherited, message.abandoned,
         _flags(message.flags),
     )  # fmt: skip
 
 
 def block_row(revision_id: int, block: Block, stored: StoredBody, estimate: int) -> tuple[Any, ...]:
     return (
-        revision_id, block.id.seq, block.id.i, block.kind, stored.id, block.state, stored.tokens, stored.exact, estimate, block.body.chars,
-        text_of(block.tool_id), text_of(block.tool_name), text_of(block.path), text_of(block.pointer), text_of(block.media_type), block.media_bytes,
+        revision_id, block.id.seq, block.id.i, block.kind, stored.id, block.state, stored.tokens,
+        stored.exact, estimate, block.body.chars,
+        text_of(block.tool_id), text_of(block.tool_name), text_of(block.path), text_of(block.pointer),
+        text_of(block.media_type), block.media_bytes,
         block.signature_chars, block.is_error, stored.excerpt, _flags(block.flags), "never_sent",
     )  # fmt: skip
 
@@ -73,7 +78,8 @@ def block_row(revision_id: int, block: Block, stored: StoredBody, estimate: int)
 def call_row(revision_id: int, call: ModelCall, size: CallSize, *, unexplained: int | None, anchor: int | None) -> tuple[Any, ...]:
     usage = call.usage
     return (
-        revision_id, call.n, call.seq, call.line, text_of(call.native_id), text_of(call.model), time_of(call.at), call.previous, call.abandoned,
+        revision_id, call.n, call.seq, call.line, text_of(call.native_id), text_of(call.model),
+        time_of(call.at), call.previous, call.abandoned,
         call.inherited, False, usage.input_tokens, usage.cache_write_tokens, usage.cache_read_tokens, usage.output_tokens,
         call.output_reliable, usage.cache_ttl_seconds, usage.prompt_tokens, call.context_window, size.estimate, size.blocks,
         list(size.kinds), call.fidelity, unexplained, anchor, text_of(call.producer_version), _flags(call.flags),

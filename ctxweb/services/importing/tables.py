@@ -48,7 +48,7 @@ def _field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
     return next(field for field in model._meta.concrete_fields if name in (field.name, field.attname))
 
 
-def _prepared(row: Sequence[Any], converted: list[tuple[int, models.Field[Any, Any]]]) -> Sequence[Any]:
+def _prepared(row: Sequence[Any], converted: Sequence[tuple[int, models.Field[Any, Any]]]) -> Sequence[Any]:
     if not converted:
         return row
     values = list(row)
