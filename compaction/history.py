@@ -17,12 +17,28 @@ from compaction.errors import TranscriptError
 from compaction.live import Batch, LiveView, Sizes, Stretch
 from compaction.messages import BlockId, BlockKind, BlockState, Body, Message
 from compaction.protocol import ViewWatch
-from compaction.transcript import USER_ACTIONS, Appended, Called, Compaction, Edited, Event, Finding, ModelCall, Noted, Shown, Verb
+from compaction.transcript import (
+    USER_ACTIONS,
+    Appended,
+    Called,
+    Compaction,
+    Edited,
+    Event,
+    Finding,
+    Mechanism,
+    ModelCall,
+    Noted,
+    Shown,
+    Verb,
+)
 
 __all__ = ["BlockLife", "CallSize", "Fate", "FoldedCompaction", "History", "LedgerEntry", "Sizes", "Span", "fate_of", "fold", "view_at"]
 
 
 End = Literal["visible", "never_sent"] | Verb
+
+BEFORE_SENDING: frozenset[Mechanism] = frozenset({"spill", "truncate_output"})
+"""Mechanisms that may shorten a result before any call sees it; that is how it was sent, and no compaction of the view."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +62,8 @@ class Span:
 class FoldedCompaction:
     """A compaction with what it did to the estimates. `ordinal` counts all groups of edits of the lane from 1.
 
-    `index` counts recorded and inferred compactions only (None: the user's own rewind, revert or clear, and a spill
-    before sending). `compaction` comes without its edits: they are the ledger. `before_call` is the first call that saw
+    `index` counts recorded and inferred compactions only (None: the user's own rewind, revert or clear, and what was
+    shortened before sending). `compaction` comes without its edits: they are the ledger. `before_call` is the first call that saw
     the result, None if none did. `edits` counts the ledger entries that are not additions, `never_sent` those of them
     whose block no call had seen.
     """
@@ -249,7 +265,7 @@ class _Fold:
 def _folded(compaction: Compaction, ordinal: int, batch: Batch, indexes: Iterator[int]) -> FoldedCompaction:
     never_sent = sum(entry.never_sent for entry in batch.entries)
     edits = sum(not entry.adds for entry in batch.entries)
-    before_sending = compaction.mechanism == "spill" and edits == never_sent
+    before_sending = compaction.mechanism in BEFORE_SENDING and edits == never_sent
     return FoldedCompaction(
         ordinal=ordinal,
         index=None if before_sending or compaction.mechanism in USER_ACTIONS else next(indexes),

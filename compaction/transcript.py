@@ -184,7 +184,8 @@ Event = Appended | Shown | Edited | Called | Noted
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
     """One lane of a session file and its events. `key` is the native key from which its public id is made
-    (`compaction`-stable across growth: native id and first record); `parent_key` that of the lane it hangs on."""
+    (`compaction`-stable across growth: native id and first record); `parent_key` that of the lane it hangs on.
+    `source_format` is the format that it was written in first, where it comes by way of an export."""
 
     key: str
     native_id: str | None
@@ -201,4 +202,5 @@ class Lane:
     producer_version: str | None = None
     context_window: int | None = None
     continues: str | None = None
+    source_format: str | None = None
     record_numbers: tuple[int, ...] = ()

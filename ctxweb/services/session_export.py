@@ -98,11 +98,11 @@ def _lanes(source: Source) -> list[Lane]:
 
 
 def _renamed(lane: Lane, format_id: str) -> Lane:
-    """Keys are unique within a format, so those of another format carry its name."""
+    """Keys are unique within a format, so those of another format carry its name, and the lane does too."""
     if format_id == MESSAGE_LIST.id:
         return lane
     parent = None if lane.parent_key is None else f"{format_id}:{lane.parent_key}"
-    return replace(lane, key=f"{format_id}:{lane.key}", parent_key=parent)
+    return replace(lane, key=f"{format_id}:{lane.key}", parent_key=parent, source_format=format_id)
 
 
 def _with_copies(events: Iterable[Event], revision: Revision) -> Iterator[Event]:

@@ -49,6 +49,7 @@ LANE_TEXTS = (
     "producer",
     "producer_version",
     "continues",
+    "source_format",
 )
 USAGE_COUNTS = tuple(field.name for field in fields(Usage))
 

@@ -243,6 +243,7 @@ def test_a_tool_output_above_the_policy_is_shown_as_the_model_saw_it() -> None:
     reading = lane(META, context, user("a"), use("c"), count(9, 9), result("c", "x" * 100), said("y"), count(30, 21))
     assert reading.view(2)[-1] == "x" * 24 + "…13 tokens truncated…" + "x" * 24
     assert (reading.states(2)[-1], reading.calls[1].fidelity, reading.lane.model) == ("truncated", "approx", "gpt-5")
+    assert [(one.index, one.never_sent, one.compaction.mechanism) for one in reading.history.compactions] == [(None, 1, "truncate_output")]
     by_bytes = line("turn_context", {"truncation_policy": {"mode": "bytes", "limit": 10}})
     assert (
         lane(META, by_bytes, user("a"), use("c"), result("c", "é" * 40), said("y"), count(3, 3)).view(1)[-1] == "ééé…34 chars truncated…ééé"
