@@ -5,34 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxweb.vocabulary import KIND_WORDS
-
-HEIGHT = 520.0
+HEIGHT = 400.0
 TOP = 26.0  # room for the label over the taller column
 LEFT, RIGHT, WIDTH = 10, 214, 116
-LABEL_HEIGHT = 15.0  # a part that is lower has no label in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnPart:
-    """A part of a column; `name` is its colour class, `label` empty where there is no room."""
+    """A part of a column; `name` is its colour class."""
 
     name: str
     y: float
     height: float
     tokens: int
-    label: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A call: its parts from the base upwards, and the place of its label."""
+    """A call: its parts from the base upwards, and the place of its label. `over` is the height above the reported size of
+    what is explained and was not sent any more."""
 
     call: int
     total: int
     x: int
     middle: float
+    top: float
     label_y: float
+    over: float
     parts: tuple[ColumnPart, ...]
 
 
@@ -52,7 +51,8 @@ class Columns:
 
 
 def columns(calls: Sequence[tuple[int, Sequence[tuple[str, int]]]]) -> Columns:
-    """Of one or two calls, each with its categories (colour class, tokens) from the base upwards; all to one scale."""
+    """Of one or two calls, each with its categories (colour class, tokens) from the base upwards; all to one scale. A
+    negative category is what the others hold too much: it veils the top of its column."""
     largest = max((_sum(parts) for _, parts in calls), default=0) or 1
     scale = (HEIGHT - TOP) / largest
     drawn = tuple(_column(call, parts, x, scale) for (call, parts), x in zip(calls, (LEFT, RIGHT), strict=False))
@@ -64,13 +64,21 @@ def _sum(parts: Sequence[tuple[str, int]]) -> int:
 
 
 def _column(call: int, parts: Sequence[tuple[str, int]], x: int, scale: float) -> Column:
-    y, drawn = HEIGHT, []
+    y, drawn, total = HEIGHT, [], sum(tokens for _, tokens in parts)
     for name, tokens in parts:
         height = max(tokens, 0) * scale
         y -= height
-        label = KIND_WORDS[name].word if height >= LABEL_HEIGHT else ""
-        drawn.append(ColumnPart(name=name, y=round(y, 1), height=round(height, 1), tokens=tokens, label=label))
-    return Column(call=call, total=_sum(parts), x=x, middle=x + WIDTH / 2, label_y=round(y - 8, 1), parts=tuple(drawn))
+        drawn.append(ColumnPart(name=name, y=round(y, 1), height=round(height, 1), tokens=tokens))
+    return Column(
+        call=call,
+        total=total,
+        x=x,
+        middle=x + WIDTH / 2,
+        top=round(y, 1),
+        label_y=round(y - 8, 1),
+        over=round((_sum(parts) - total) * scale, 1),
+        parts=tuple(drawn),
+    )
 
 
 def _bands(left: Column, right: Column) -> tuple[Band, ...]:

@@ -86,7 +86,7 @@ class CompactionRow:
     reported: Reported | None
     edits: int
     never_sent: int
-    evidence: dict[str, int | str | bool | None]
+    evidence: dict[str, int | str | None]
     flags: tuple[str, ...]
 
 

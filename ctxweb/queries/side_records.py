@@ -34,7 +34,7 @@ def side_records(*, revision: Revision, window: MessagesWindow, is_first: bool) 
         return {}
     low = 0 if is_first else starts[0][0]
     records = Record.objects.filter(source=revision.source, number__gt=low)
-    end = _end(revision, starts[-1][1]) if window.next else None
+    end = _end(revision, starts[-1][1])
     records = records.filter(number__lt=end) if end is not None else records
     heads = Record.objects.filter(source=revision.source, number__in=[number for number, _ in starts], verdict__in=SOUND)
     others = records.exclude(type__in=heads.values("type"), verdict__in=SOUND).exclude(number__in=[number for number, _ in starts])

@@ -16,6 +16,7 @@ from ctxweb.queries.hidden import Hidden, hidden_tokens
 from ctxweb.queries.readable import Lane
 
 EXCERPT = 200
+WAITING = 2.0**40  # positions of blocks that wait for the next call; those of a view are far below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,7 @@ class CallFigures:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewBlock:
     """A block as the prompt held it. `estimate` is the cost of its present state; `tokens` counts what was logged.
+    `body` is None where the source does not tell the text of that state.
 
     `since` compares with the other call: `added`, `changed` or `unchanged`, empty without one.
     """
@@ -70,7 +72,7 @@ class ViewBlock:
     is_error: bool
     findings: tuple[str, ...]
     excerpt: str
-    body: str
+    body: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +120,13 @@ _COPIED = {field.name for field in fields(CallFigures)} - {"is_next", "estimate"
 
 def _next_call(lane: Lane, n: int) -> CallFigures:
     sums = dict.fromkeys(BLOCK_KINDS, 0)
-    spans = visible_at(lane, n)
+    spans, waiting = visible_at(lane, n), waiting_blocks(lane)
     total = spans.aggregate(blocks=Count("pk"), estimate=Sum("estimate"))
+    more = waiting.aggregate(blocks=Count("pk"), estimate=Sum("estimate"))
     for kind in BLOCK_KINDS:
         blocks = Block.objects.filter(revision=lane.revision, seq=OuterRef("seq"), i=OuterRef("i"), kind=kind)
-        sums[kind] = spans.filter(Exists(blocks)).aggregate(total=Sum("estimate"))["total"] or 0
+        for rows in (spans.filter(Exists(blocks)), waiting.filter(kind=kind)):
+            sums[kind] += rows.aggregate(total=Sum("estimate"))["total"] or 0
     last = ModelCall.objects.filter(revision=lane.revision, n=n - 1).first()
     unknown = dict.fromkeys(("at", "line", "seq", "prompt_tokens", "cache_read_tokens", "unexplained"))
     return CallFigures(
@@ -133,12 +137,35 @@ def _next_call(lane: Lane, n: int) -> CallFigures:
         previous=n - 1 or None,
         abandoned=False,
         inherited=False,
-        estimate=total["estimate"] or 0,
-        blocks=total["blocks"],
+        estimate=(total["estimate"] or 0) + (more["estimate"] or 0),
+        blocks=total["blocks"] + more["blocks"],
         kinds=tuple(sums.values()),
         fidelity=last.fidelity if last else "derived",
         epoch_anchor=last.epoch_anchor if last else None,
     )
+
+
+def waiting_blocks(lane: Lane) -> QuerySet[Block]:
+    """Blocks that stand at the end of the view and that no call has seen: the next one would get them."""
+    return Block.objects.filter(revision=lane.revision, end="visible", first_call__isnull=True).order_by("seq", "i")
+
+
+def _waiting_spans(lane: Lane, n: int, after: float | None, limit: int) -> list[Span]:
+    """The waiting blocks as spans that begin with call `n`, behind all others."""
+    left_out = max(0, round(after - WAITING)) if after is not None else 0
+    rows = waiting_blocks(lane).select_related("body").defer("body__text")[left_out : left_out + limit]
+    return [
+        Span(
+            seq=block.seq,
+            i=block.i,
+            state=block.state,
+            from_call=n,
+            position=WAITING + place,
+            estimate=block.estimate or 0,
+            body=block.body.digest,
+        )
+        for place, block in enumerate(rows, start=left_out + 1)
+    ]
 
 
 def visible_at(lane: Lane, n: int) -> QuerySet[Span]:
@@ -164,6 +191,8 @@ def call_view(*, lane: Lane, n: int, against: int | None, after: float | None, l
     other = call_figures(lane=lane, n=against) if against else None
     spans = visible_at(lane, n)
     window = list((spans.filter(position__gt=after) if after is not None else spans)[: limit + 1])
+    if call.is_next and len(window) <= limit:
+        window += _waiting_spans(lane, n, after, limit + 1 - len(window))
     shown = window[:limit]
     return CallView(
         call=call,
@@ -180,14 +209,18 @@ def _change(lane: Lane, call: CallFigures, other: CallFigures) -> Change:
     added = absent_at(lane, here, other.n).aggregate(blocks=Count("pk"), tokens=Sum("estimate"))
     left = absent_at(lane, there, call.n).aggregate(blocks=Count("pk"), tokens=Sum("estimate"))
     differing = in_another_state(lane, here, other.n).aggregate(blocks=Count("pk"))["blocks"]
+    new = waiting_blocks(lane).order_by().aggregate(blocks=Count("pk"), tokens=Sum("estimate")) if call.is_next else _NONE
     return Change(
-        added=added["blocks"],
-        added_tokens=added["tokens"] or 0,
+        added=added["blocks"] + new["blocks"],
+        added_tokens=(added["tokens"] or 0) + (new["tokens"] or 0),
         changed=differing - added["blocks"],
-        unchanged=call.blocks - differing,
+        unchanged=call.blocks - differing - new["blocks"],
         left=left["blocks"],
         left_tokens=left["tokens"] or 0,
     )
+
+
+_NONE = {"blocks": 0, "tokens": 0}
 
 
 def _view_blocks(lane: Lane, call: CallFigures, other: CallFigures | None, spans: Sequence[Span]) -> tuple[ViewBlock, ...]:
@@ -204,7 +237,7 @@ def _view_blocks(lane: Lane, call: CallFigures, other: CallFigures | None, spans
             logged[span.seq, span.i],
             messages[span.seq],
             size=size,
-            since=differing.get(span.pk, "unchanged") if other else "",
+            since=(differing.get(span.pk, "unchanged") if span.pk else "added") if other else "",
             text=texts.get(bytes(span.body or b"")),
             findings=findings.get(span.seq, ()),
         )
@@ -235,16 +268,22 @@ def view_block(
         path=block.path,
         is_error=block.is_error,
         findings=tuple(findings),
-        excerpt=block.excerpt if text is None else text,
-        body=bytes(span.body or block.body.digest).hex(),
+        excerpt=_excerpt(span, block, text),
+        body=bytes(span.body).hex() if span.body else None,
     )
+
+
+def _excerpt(span: Span, block: Block, text: str | None) -> str:
+    if text is not None:
+        return text
+    return block.excerpt if span.body or span.state == block.state else ""
 
 
 def _differing(lane: Lane, spans: Sequence[Span], other: CallFigures | None) -> dict[int, str]:
     """`added` or `changed` for those of `spans` that the other call did not hold as they are."""
     if other is None:
         return {}
-    own = Span.objects.filter(pk__in=[span.pk for span in spans])
+    own = Span.objects.filter(pk__in=[span.pk for span in spans if span.pk])
     differing = dict.fromkeys(in_another_state(lane, own, other.n).values_list("pk", flat=True), "changed")
     return differing | dict.fromkeys(absent_at(lane, own, other.n).values_list("pk", flat=True), "added")
 

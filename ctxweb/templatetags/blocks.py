@@ -33,7 +33,8 @@ ENDS = {
 SINCE = {
     "added": ("e", "added", "added", "added"),
     "changed": ("e", "replace", "changed", "changed"),
-    "unchanged": ("e", "kept", "unchanged", "kept"),
+    "logged": ("e", "added", "logged", "added"),
+    "visible": ("f", "kept", "visible", "kept"),
 }
 
 
@@ -61,7 +62,15 @@ def end_mark(end: str) -> SafeString:
 @register.simple_tag
 @cache
 def since_mark(since: str) -> SafeString:
-    return tag(*SINCE[since]) if since in SINCE else SafeString("")
+    """What a block is against the other call; only what differs has a colour."""
+    return tag(*SINCE[since]) if since in SINCE else format_html('<span class="quiet">{}</span>', since)
+
+
+@register.filter
+def file_of(path: str) -> SafeString:
+    """The last two parts of a path: enough to know a file by in a row."""
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    return short("/".join(parts[-2:]))
 
 
 @register.filter

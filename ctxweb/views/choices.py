@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One filter: its parameter, the word before it, the value in force, and the values with their words (none: a text)."""
+    """One filter: its parameter, the word before it, the value in force, and the values with their words (none: a text).
+    `any` is the word of the empty value, itself empty where there is no such choice."""
 
     name: str
     label: str
     value: str
     options: tuple[tuple[str, str], ...]
+    any: str = "any"
 
 
 def same(values: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -71,8 +71,7 @@ class TextPage:
     """The text of a block, folded, under its row."""
 
     block: str
-    body: str
-    address: str
+    body: str | None
     preview: Preview | None
     session: str
 
@@ -102,8 +101,7 @@ def _text(request: HttpRequest, lane: Lane, place: BlockId, target: str) -> Http
     page = TextPage(
         block=str(place),
         body=digest,
-        address=addresses.body(lane.session.public_id, digest),
-        preview=text_preview(digest=digest),
+        preview=text_preview(digest=digest) if digest else None,
         session=lane.session.public_id,
     )
     frame = session_frame(request, lane.session, tab="fate", title=f"Block {place}", json="", block=str(place))
@@ -137,7 +135,7 @@ def _lanes(lane: Lane, shown: BlockFate) -> Iterator[LifeLane]:
     block = shown.block
     yield LifeLane(icon=block.kind, label="this block", count=f"#{block.block}", color=block.kind, spans=block.life, calls=shown.sent)
     others = [relative for relative in shown.same_file.blocks if relative.block != block.block]
-    for kind, label in (("tool_result", "other reads and results of the file"), ("tool_use", "calls on the file")):
+    for kind, label in (("tool_result", "other results of the file"), ("tool_use", "calls on the file")):
         same = [relative for relative in others if relative.kind == kind]
         if same:
             yield _lane(lane, kind, label, same)

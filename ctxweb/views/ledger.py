@@ -13,7 +13,6 @@ from ctxweb import addresses
 from ctxweb.page import session_frame, show
 from ctxweb.queries.ledger import (
     FIRST_EDITS,
-    SORTS,
     CompactionRow,
     EditRow,
     LedgerFilters,
@@ -26,7 +25,7 @@ from ctxweb.queries.messages import tool_names
 from ctxweb.queries.readable import Lane, readable_lane
 from ctxweb.views import asked
 from ctxweb.views.choices import Choice, same
-from ctxweb.views.ledger_words import Balance, balances_of, evidence_of, finding_of, labels_of, title_of
+from ctxweb.views.ledger_words import Balance, balance_of, estimates_of, evidence_of, finding_of, labels_of, title_of
 from ctxweb.views.windows import page_rows
 from ctxweb.vocabulary import ACTIONS
 
@@ -48,12 +47,13 @@ class LayerGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionGroup:
-    """One compaction with its balance lines and what each layer did in it."""
+    """One compaction with its balance, that of the estimates in a line, and what each layer did in it."""
 
     compaction: CompactionRow
     title: str
     labels: tuple[str, ...]
-    balances: tuple[Balance, ...]
+    balance: Balance
+    estimates: str
     evidence: tuple[str, ...]
     action: str
     layers: tuple[LayerGroup, ...]
@@ -178,7 +178,8 @@ def _group(row: CompactionRow, layers: tuple[LayerGroup, ...]) -> CompactionGrou
         compaction=row,
         title=title_of(row),
         labels=labels_of(row),
-        balances=balances_of(row),
+        balance=balance_of(row),
+        estimates=estimates_of(row),
         evidence=evidence_of(row),
         action="inferred" if row.origin == "inferred" else layers[0].layer.action if layers else "restore",
         layers=layers,
@@ -210,5 +211,5 @@ def _choices(lane: Lane, filters: LedgerFilters, sort: str, layers: Sequence[Lay
         Choice(name="kind", label="kind", value=filters.kind, options=kinds),
         Choice(name="tool", label="tool", value=filters.tool, options=tools),
         Choice(name="path", label="path holds", value=filters.path, options=()),
-        Choice(name="sort", label="order", value=sort if sort in SORTS else "", options=SORT_WORDS),
+        Choice(name="sort", label="order", value=sort, options=SORT_WORDS, any=""),
     )

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from compaction.transcript import USER_ACTIONS
 from ctxweb.models import Session
 from ctxweb.page import counted
 from ctxweb.queries.ledger import CompactionRow
 from ctxweb.queries.ledger_sums import LayerSum, LedgerTotals
+from ctxweb.templatetags.blocks import duration
 
 CLOSE_PERCENT = 5.0  # a change in unexplained tokens below this share of the size before is within the estimates' error
-EVIDENCE_WORDS = {
-    "cache_read_before": "cache read before",
-    "cache_read_after": "cache read after",
-    "gap_seconds": "seconds since the call before",
-    "version_before": "producer before",
-    "version_after": "producer after",
-    "residual": "unexplained step",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +53,7 @@ def finding_of(session: Session, totals: LedgerTotals, layers: Sequence[LayerSum
 
 def title_of(row: CompactionRow) -> str:
     if row.origin == "inferred":
-        name = f"Drop {row.index}, inferred" if row.removed >= row.added else f"Rise {row.index}, inferred"
+        name = f"Drop {row.index}, inferred,"
     elif row.mechanism in USER_ACTIONS:
         name = f"The user’s {row.mechanism}"
     elif row.index is None:
@@ -84,13 +78,19 @@ def labels_of(row: CompactionRow) -> tuple[str, ...]:
     return (*labels, *(flag.replace("_", " ") for flag in row.flags))
 
 
-def balances_of(row: CompactionRow) -> tuple[Balance, ...]:
-    return tuple(balance for balance in (_reported(row), _estimated(row)) if balance is not None)
+def balance_of(row: CompactionRow) -> Balance:
+    """The reported sizes with what moved between them; the estimates alone where a size is unknown."""
+    return _reported(row) or _estimated(row)
 
 
-def _estimated(row: CompactionRow) -> Balance | None:
-    if row.origin == "inferred":
-        return None
+def estimates_of(row: CompactionRow) -> str:
+    """The balance of the estimates in one line; empty where it is the only one and stands above, or nothing moved."""
+    if row.reported is None or row.origin == "inferred":
+        return ""
+    return f"estimates: ≈ {row.estimate_before:,} − {row.removed:,} + {row.added:,} = ≈ {row.estimate_after:,}"
+
+
+def _estimated(row: CompactionRow) -> Balance:
     terms = (
         Term(sign="", figure=row.estimate_before, word="before", is_estimate=True),
         Term(sign="−", figure=row.removed, word="removed", is_estimate=True),
@@ -117,21 +117,33 @@ def _reported(row: CompactionRow) -> Balance | None:
         Term(sign="=", figure=sizes.after, word="after, reported", is_estimate=False),
     )
     name = "reported" if sizes.together == 1 else f"reported, {sizes.together} compactions together"
-    return Balance(name=name, terms=terms, percent=sizes.change_share, close=sizes.change_share <= CLOSE_PERCENT)
+    percent = None if row.origin == "inferred" else sizes.change_share  # there the change is the event itself
+    return Balance(name=name, terms=terms, percent=percent, close=sizes.change_share <= CLOSE_PERCENT)
 
 
 def evidence_of(row: CompactionRow) -> tuple[str, ...]:
-    """What speaks for an inferred event, and what a record says on a scale of its own."""
-    said = [
-        f"{EVIDENCE_WORDS.get(name, name.replace('_', ' '))} {_shown(value)}" for name, value in row.evidence.items() if value is not None
-    ]
-    if row.origin != "inferred" and (row.tokens_before is not None or row.tokens_after is not None):
-        scale = "counting messages only" if row.scale == "messages" else "by its own count"
-        said.insert(0, f"the record says {_shown(row.tokens_before)} → {_shown(row.tokens_after)} tokens, {scale}")
+    """What speaks for an inferred event, or what a record says on a scale of its own."""
+    if row.origin == "inferred":
+        return _inferred(row.evidence)
+    if row.tokens_before is None and row.tokens_after is None:
+        return ()
+    scale = "counting messages only" if row.scale == "messages" else "by its own count"
+    return (f"the record says {_figure(row.tokens_before)} → {_figure(row.tokens_after)} tokens, {scale}",)
+
+
+def _inferred(evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    said = []
+    if evidence.get("amount") is not None:
+        said.append(f"≈ {_figure(evidence['amount'])} tokens less than the log explains")
+    if evidence.get("cache_read_before") is not None or evidence.get("cache_read_after") is not None:
+        said.append(f"cache read {_figure(evidence.get('cache_read_before'))} → {_figure(evidence.get('cache_read_after'))}")
+    if evidence.get("gap") is not None and evidence.get("previous") is not None:
+        said.append(f"{duration(evidence['gap'] / 1000)} after call {evidence['previous']:,}")
+    before, after = evidence.get("version_before"), evidence.get("version_after")
+    if before and after and before != after:
+        said.append(f"producer {before} → {after}")
     return tuple(said)
 
 
-def _shown(value: object) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}".replace("-", "−") if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+def _figure(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"

@@ -17,7 +17,7 @@ from ctxweb.queries.readable import Lane, readable_lane
 from ctxweb.queries.side_records import SideRecords, side_records
 from ctxweb.views import asked
 from ctxweb.views.choices import Choice, same
-from ctxweb.views.windows import after_place, page_rows
+from ctxweb.views.windows import after_place, rows_asked
 
 ROWS_BEFORE = 3  # messages in front of the one that an anchor names
 LANE_WORDS = {
@@ -64,7 +64,7 @@ def messages(request: HttpRequest, session_id: str) -> HttpResponse:
     filters = MessageFilters(**{name: asked.text(request.GET, name) for name in ("role", "kind", "tool", "state", "lane")})
     around = asked.number(request.GET, "around")
     after = BlockId(max(around - ROWS_BEFORE, 0), 0) if around is not None else after_place(request.GET)
-    page = _page(lane, filters, after)
+    page = _page(lane, filters, after, limit=rows_asked(request))
     frame = session_frame(
         request,
         lane.session,
@@ -75,9 +75,9 @@ def messages(request: HttpRequest, session_id: str) -> HttpResponse:
     return show(request, template="messages/page.html", frame=frame, page=page, fragments={"messages-more": "messages/_rows.html"})
 
 
-def _page(lane: Lane, filters: MessageFilters, after: BlockId) -> MessagesPage:
+def _page(lane: Lane, filters: MessageFilters, after: BlockId, *, limit: int) -> MessagesPage:
     session = lane.session
-    window = messages_window(lane=lane, filters=filters, after=after, limit=page_rows())
+    window = messages_window(lane=lane, filters=filters, after=after, limit=limit)
     is_first = after == BlockId(0, 0)
     side = {} if filters.any() else side_records(revision=lane.revision, window=window, is_first=is_first)
     return MessagesPage(

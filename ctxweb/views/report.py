@@ -17,7 +17,7 @@ from ctxweb.queries.report import SOUND, RecordRow, RecordWindow, ReportSummary,
 from ctxweb.services.record_read import RecordUnreadable, record_read
 from ctxweb.views import asked
 from ctxweb.views.downloads import as_download
-from ctxweb.views.windows import page_rows
+from ctxweb.views.windows import rows_asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +70,12 @@ def report(request: HttpRequest, session_id: str) -> HttpResponse:
     session, revision = readable_session(public_id=session_id)
     verdict = asked.text(request.GET, "verdict", longest=20)
     after = asked.number(request.GET, "after") or 0
-    page = _page(session_id, report_summary(session=session, revision=revision), verdict, _window(revision, verdict, after), after)
+    window = record_window(revision=revision, verdict=verdict, after=after, limit=rows_asked(request))
+    page = _page(session_id, report_summary(session=session, revision=revision), verdict, window, after)
     odd = session.record_count - sum(session.verdicts.get(name, 0) for name in SOUND)
     title = f"Import · {odd:,} not understood" if odd else f"Import · {session.record_count:,} of {session.record_count:,}"
     frame = session_frame(request, session, tab="import", title=title, json=addresses.api_session(session_id, "report"))
     return show(request, template="report/page.html", frame=frame, page=page, fragments={"records-more": "report/_rows.html"})
-
-
-def _window(revision: Revision, verdict: str, after: int) -> RecordWindow:
-    return record_window(revision=revision, verdict=verdict, after=after, limit=page_rows())
 
 
 def _page(public_id: str, summary: ReportSummary, verdict: str, window: RecordWindow, after: int) -> ReportPage:

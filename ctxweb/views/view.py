@@ -20,7 +20,7 @@ from ctxweb.queries.strip import Strip, strip
 from ctxweb.queries.view import CallFigures, CallView, ViewBlock, call_view, view_findings
 from ctxweb.views import asked
 from ctxweb.views.view_words import ViewNote, detail_of, finding_of, notes_of
-from ctxweb.views.windows import after_position, page_rows
+from ctxweb.views.windows import after_position, rows_asked
 from ctxweb.vocabulary import KIND_WORDS, KINDS
 
 GHOST_TARGET = "ghosts-more"
@@ -91,7 +91,7 @@ def view(request: HttpRequest, session_id: str, n: int) -> HttpResponse:
     against = asked.number(request.GET, "against")
     if request.GET.get("ghosts") and against is not None:
         return _ghosts(request, lane, n, against)
-    shown = call_view(lane=lane, n=n, against=_other(lane, n, against), after=after_position(request.GET), limit=page_rows())
+    shown = call_view(lane=lane, n=n, against=_other(lane, n, against), after=after_position(request.GET), limit=rows_asked(request))
     after = after_position(request.GET)
     attachments = view_attachments(lane=lane, view=shown, after=after)
     page = _page(lane, shown, tuple(_rows(shown.blocks, attachments)))
@@ -114,7 +114,7 @@ def _other(lane: Lane, n: int, against: int | None) -> int | None:
 
 def _ghosts(request: HttpRequest, lane: Lane, n: int, against: int) -> HttpResponse:
     shown = call_view(lane=lane, n=n, against=against, after=None, limit=1)
-    window = ghost_window(lane=lane, n=n, against=against, after=after_position(request.GET), limit=page_rows())
+    window = ghost_window(lane=lane, n=n, against=against, after=after_position(request.GET), limit=rows_asked(request))
     more = addresses.with_query(addresses.view(lane.session.public_id, n), against=against, ghosts="all", after=window.next)
     page = RowsPage(call=shown.call, against=shown.against, rows=(), more=more if window.next else None, ghosts=window)
     frame = session_frame(

@@ -43,10 +43,16 @@ def detail_of(shown: CallView) -> str:
         came = f"{counted(change.added, 'block')} came since call {against.n:,}, ≈ {change.added_tokens:,} tokens"
         parts.append(came + (f", {change.changed:,} changed." if change.changed else "."))
     if call.prompt_tokens is not None and call.unexplained is not None:
-        parts.append(f"The provider reported {call.prompt_tokens:,} tokens; {call.unexplained:,} of them are in no record.")
+        parts.append(f"The provider reported {call.prompt_tokens:,} tokens; {_rest(call.unexplained)}")
     elif call.prompt_tokens is None and not call.is_next:
         parts.append("The provider’s figure is unknown.")
     return " ".join(parts)
+
+
+def _rest(unexplained: int) -> str:
+    if unexplained < 0:
+        return f"the log explains {-unexplained:,} more than that."
+    return f"{unexplained:,} of them are in no record."
 
 
 def notes_of(shown: CallView, findings: dict[str, int], *, public_id: str) -> tuple[ViewNote, ...]:

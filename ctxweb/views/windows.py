@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from django.conf import settings
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 
 from compaction.messages import BlockId
 from ctxweb.views import asked
@@ -14,7 +14,17 @@ BEGINNING = BlockId(0, 0)
 
 
 def page_rows() -> int:
+    """Rows of a window that is fetched while one scrolls."""
     return int(settings.CTXWEB_PAGE_ROWS)
+
+
+def first_rows() -> int:
+    """Rows that come with the page itself: half a window, which keeps the page under 100 KB."""
+    return max(page_rows() // 2, 1)
+
+
+def rows_asked(request: HttpRequest) -> int:
+    return page_rows() if request.headers.get("HX-Request") else first_rows()
 
 
 def after_place(query: QueryDict) -> BlockId:

@@ -15,7 +15,8 @@ from tests.ctxweb.pages_b.rows import CALLS, make_session
 pytestmark = pytest.mark.django_db
 
 PAGES = (
-    "/s/{s}/messages", "/s/{s}/messages?role=assistant", "/s/{s}/messages?around=40", "/s/{s}/view/1", "/s/{s}/view/16", "/s/{s}/view/16?against=3",
+    "/s/{s}/messages", "/s/{s}/messages?role=assistant", "/s/{s}/messages?around=40", "/s/{s}/view/1", "/s/{s}/view/16",
+    "/s/{s}/view/16?against=3",
     "/s/{s}/view/16?against=15&ghosts=all", "/s/{s}/ledger", "/s/{s}/ledger?compaction=3", "/s/{s}/ledger?layer=summary&kind=tool_use",
     "/s/{s}/b/3.1", "/s/{s}/b/1.1", "/s/{s}/import", "/s/{s}/import?verdict=ok", "/s/{s}/import/1", "/jobs", "/settings",
 )  # fmt: skip
@@ -42,46 +43,47 @@ def session() -> Session:
     return make_session(turns=7, name="a")
 
 
-@pytest.mark.parametrize("pattern", PAGES)
-def test_a_page_answers_and_links_its_json_twin(session: Session, pattern: str) -> None:
-    response = Client().get(address_of(pattern, session))
-    assert response.status_code == 200
-    assert "HX-Request" in response.headers["Vary"]
-    twin = response.context["frame"].json
-    assert f'<a href="{twin.replace("&", "&amp;")}">JSON</a>' in response.content.decode()
-    assert Client().get(twin).status_code == 200
+def test_each_page_answers_and_links_its_json_twin(session: Session) -> None:
+    for pattern in PAGES:
+        response = Client().get(address_of(pattern, session))
+        assert response.status_code == 200, pattern
+        assert "HX-Request" in response.headers["Vary"], pattern
+        twin = response.context["frame"].json
+        assert f'<a href="{twin.replace("&", "&amp;")}">JSON</a>' in response.content.decode(), pattern
+        assert Client().get(twin).status_code == 200, pattern
 
 
-@pytest.mark.parametrize("pattern", PAGES)
-def test_a_page_holds_no_inline_style_or_script(session: Session, pattern: str) -> None:
-    text = Client().get(address_of(pattern, session)).content.decode()
-    counter = Counter()
-    counter.feed(text)
-    assert counter.styled == []
-    assert "<style" not in text
-    assert text.count("<script") == text.count("<script src") + text.count('<script type="module" src')
+def test_a_page_holds_no_inline_style_or_script(session: Session) -> None:
+    for pattern in PAGES:
+        text = Client().get(address_of(pattern, session)).content.decode()
+        counter = Counter()
+        counter.feed(text)
+        assert counter.styled == [], pattern
+        assert "<style" not in text, pattern
+        assert text.count("<script") == text.count("<script src") + text.count('<script type="module" src'), pattern
 
 
-@pytest.mark.parametrize("pattern", PAGES)
-def test_a_page_of_a_large_session_is_as_bounded_as_one_of_a_small_one(pattern: str) -> None:
+def test_pages_of_a_large_session_are_bounded() -> None:
     large = make_session(turns=60, name="large", text="a line of text that is rather long, with 中文 and more words " * 6)
-    response = Client().get(address_of(pattern, large))
-    counter = Counter()
-    counter.feed(response.content.decode())
-    assert len(response.content) < BYTES
-    assert counter.nodes < NODES
+    for pattern in PAGES:
+        response = Client().get(address_of(pattern, large))
+        counter = Counter()
+        counter.feed(response.content.decode())
+        assert len(response.content) < BYTES, pattern
+        assert counter.nodes < NODES, pattern
 
 
-@pytest.mark.parametrize("pattern", PAGES)
-def test_the_number_of_queries_of_a_page_does_not_grow(pattern: str) -> None:
+def test_the_number_of_queries_of_a_page_does_not_grow() -> None:
     small, large = make_session(turns=7, name="small"), make_session(turns=70, name="large")
-    counts = []
-    for session in (small, large):
-        with CaptureQueriesContext(connection) as captured:
-            assert Client().get(address_of(pattern, session)).status_code == 200
-        counts.append(len(captured))
-    assert counts[0] == counts[1]
-    assert counts[1] < 40
+    for pattern in PAGES:
+        counts = [query_count(address_of(pattern, session)) for session in (small, large)]
+        assert counts[0] == counts[1] < 40, pattern
+
+
+def query_count(address: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        assert Client().get(address).status_code == 200
+    return len(captured)
 
 
 @pytest.mark.parametrize(
@@ -102,18 +104,21 @@ def test_htmx_gets_the_fragment_of_the_same_address(session: Session, pattern: s
     assert "<html" not in text
 
 
-@pytest.mark.parametrize("pattern", [page for page in PAGES if "{s}" in page])
-def test_a_session_that_is_not_published_has_no_page(session: Session, pattern: str) -> None:
+def test_a_session_that_is_not_published_has_no_page(session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(current=None)
-    assert Client().get(address_of(pattern, session)).status_code == 404
+    for pattern in (page for page in PAGES if "{s}" in page):
+        assert Client().get(address_of(pattern, session)).status_code == 404, pattern
 
 
-@pytest.mark.parametrize(
-    "address", ["/s/{s}/view/9999", "/s/{s}/view/3?against=9999", "/s/{s}/view/3?against=3", "/s/{s}/b/9999.1", "/s/{s}/b/x", "/s/{s}/import/9999",
-                "/s/{s}/body/00", "/s/{s}/body/zz", "/s/{s}/ledger?history=replay-1", "/jobs/nothing"]
+MISSING = (
+    "/s/{s}/view/9999", "/s/{s}/view/3?against=9999", "/s/{s}/view/3?against=3", "/s/{s}/b/9999.1", "/s/{s}/b/x", "/s/{s}/import/9999",
+    "/s/{s}/body/00", "/s/{s}/body/zz", "/s/{s}/ledger?history=replay-1", "/jobs/nothing",
 )  # fmt: skip
-def test_what_does_not_exist_is_not_found(session: Session, address: str) -> None:
-    assert Client().get(address_of(address, session)).status_code == 404
+
+
+def test_what_does_not_exist_is_not_found(session: Session) -> None:
+    for address in MISSING:
+        assert Client().get(address_of(address, session)).status_code == 404, address
 
 
 def test_the_view_begins_with_what_no_record_logs(session: Session) -> None:
