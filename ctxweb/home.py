@@ -87,6 +87,11 @@ class Home:
                 f"CTXWEB_HOME: the state folder {self.root} cannot be made ({error.strerror}): name a folder that you can write to."
             ) from error
 
+    def clear_uploads(self) -> None:
+        """Remove what requests of a killed web server left; for the one who knows that none is running."""
+        for file in self.uploads.iterdir():
+            file.unlink(missing_ok=True)
+
     @contextmanager
     def one_at_a_time(self, name: str) -> Iterator[None]:
         """Wait until no other process of this home is inside of a block of this name."""

@@ -72,6 +72,7 @@ class Supervisor:
         database_prepare()
         prepare_static()
         self._start_broker()
+        settings.HOME.clear_uploads()
         settings.HOME.worker_ready.unlink(missing_ok=True)
         started = [self._start_child(plan) for plan in (worker_plan(), web_plan(self.address))]
         self._import_demo()

@@ -63,3 +63,11 @@ def test_a_private_folder_that_others_can_open_is_refused(tmp_path: Path) -> Non
     for folder in (open_to_all, link):
         with pytest.raises(ImproperlyConfigured, match="not a folder that only this user can open"):
             private_folder(folder)
+
+
+def test_what_a_killed_web_server_left_of_uploads_is_removed(home: Home) -> None:
+    (home.uploads / "a.upload.jsonl").write_bytes(b"half")
+    (home.blobs / "whole").write_bytes(b"kept")
+    home.clear_uploads()
+    assert list(home.uploads.iterdir()) == []
+    assert (home.blobs / "whole").exists()
