@@ -68,7 +68,7 @@ class RolloutReader:
         head = self._head or Head()
         thread = self._thread
         yield Lane(
-            key=head.native_id or "rollout",
+            key=head.native_id or thread.start(),
             native_id=head.native_id,
             kind=head.kind,
             events=thread.finish(inherited_until=self._prefix.until),

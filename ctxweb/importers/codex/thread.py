@@ -111,6 +111,10 @@ class Thread:
         if self._turn_is_empty:
             self._alone.append(index)
 
+    def start(self) -> str:
+        """What a rollout without a head is known by: its first message."""
+        return self.log.likeness(1).hex() if self.log.messages else ""
+
     def finish(self, *, inherited_until: int) -> Iterator[Event]:
         """The events; messages, calls and compactions of the records up to `inherited_until` are marked as the parent's."""
         if self._announced > self._compacted:

@@ -295,6 +295,10 @@ def test_an_item_written_twice_is_a_duplicate_and_one_id_with_two_contents_is_no
     assert (dict(source.verdicts), len(source.only.messages)) == ({"ok": 3, "duplicate": 1}, 3)
 
 
+def test_a_rollout_that_lost_its_head_is_known_by_its_first_message() -> None:
+    assert lane(user("a"), said("b")).lane.key == lane(user("a")).lane.key != lane(user("c")).lane.key
+
+
 def test_a_rollout_is_recognised_by_its_records() -> None:
     assert IMPORTER.sniff(head_of(SAMPLES / "codex_rollout.jsonl")) == 1.0
     assert IMPORTER.sniff(head_of(b'{"type":"message","role":"user"}\n{"a":1}\n')) == 0.0
