@@ -115,6 +115,18 @@ def test_what_was_taken_before_any_call_saw_it_counts_as_never_sent() -> None:
     assert lives[BlockId(1, 1)].end == "remove"
 
 
+def test_a_block_that_came_and_went_twice_between_two_calls_was_never_sent() -> None:
+    unseen = BlockId(2, 1)
+    events = [
+        *said(message(1, "user", "seen"), message(2, "user", "unseen")),
+        edited(remove([unseen]), restore([2]), remove([unseen])),
+        called(1),
+    ]
+    history = fold(events, SIZES)
+    assert [entry.never_sent for entry in history.ledger if not entry.adds] == [True, True]
+    assert [span.block for span in history.spans] == [BlockId(1, 1)]
+
+
 def test_a_spill_before_sending_is_in_the_ledger_but_has_no_index() -> None:
     unsent = edited(clear(BlockId(2, 1), Body.of("cut")), mechanism="spill")
     history = fold([*said(tool_use(1, "t"), tool_result(2, "t")), unsent, called(1), edited(remove([BlockId(1, 1), BlockId(2, 1)]))], SIZES)
@@ -142,6 +154,7 @@ def test_a_compaction_on_another_branch_is_booked_and_the_view_stays() -> None:
 def test_the_last_answer_is_visible_although_no_call_has_seen_it() -> None:
     history = fold([*said(message(1, "user", "task")), called(1), *said(message(2, "assistant", "done"))], SIZES)
     assert history.waiting == (BlockId(2, 1),)
+    assert [span.block for span in history.spans] == [BlockId(1, 1)]
     life = dict(history.lives())[BlockId(2, 1)]
     assert (life.first_call, life.end) == (None, "visible")
 
