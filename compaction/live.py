@@ -281,7 +281,10 @@ class LiveView:
         self._count(placed, -placed.tokens)
         self._changed(follower, placed.block.tool_id)
         if placed.block.tool_id is not None:
-            self.tools[placed.block.tool_id].remove(placed)
+            places = self.tools[placed.block.tool_id]
+            places.remove(placed)
+            if not places:
+                del self.tools[placed.block.tool_id]
 
     def _changed(self, follower: Placed | None, tool_id: str | None) -> None:
         if follower is not None:

@@ -51,9 +51,7 @@ def self_check(encoding: str) -> Agreement:
         return Agreement(encoding=encoding, holds=False, tiktoken=tiktoken_version, toktok=None, reason="toktok-rs is not installed")
     texts = _check_texts()
     counts = toktok_counts(texts, encoding)
-    wrong = [
-        number for number, (text, fast) in enumerate(zip(texts, counts, strict=True), start=1) if len(encoder(encoding)(text)) != fast
-    ]
+    wrong = [number for number, (text, fast) in enumerate(zip(texts, counts, strict=True), start=1) if len(encoder(encoding)(text)) != fast]
     reason = f"{len(wrong)} of {len(texts)} texts differ, the first is number {wrong[0]}" if wrong else ""
     return Agreement(encoding=encoding, holds=not wrong, tiktoken=tiktoken_version, toktok=toktok, reason=reason, counts=_digest(counts))
 
