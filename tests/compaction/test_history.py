@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from compaction.edits import clear, remove, restore, summarise
 from compaction.errors import TranscriptError
 from compaction.history import fate_of, fold, view_at
 from compaction.messages import BlockId, Body
-from compaction.transcript import Appended, Event
+from compaction.transcript import Appended, Event, Shown
 from tests.compaction.lanes import SIZES, called, edited, message, said, tool_result, tool_use
 
 
@@ -197,8 +199,47 @@ def test_a_view_that_breaks_the_protocol_says_so_once(messages: list, code: str)
     assert [finding.code for finding in findings] == [code]
 
 
+def test_a_broken_place_that_leaves_and_comes_back_is_not_reported_again() -> None:
+    rewound = edited(remove([BlockId(1, 1)]), restore([1]), mechanism="rewind")
+    findings = fold([*said(tool_use(1, "t")), called(1), rewound, called(2)], SIZES).findings
+    assert [finding.code for finding in findings] == ["unanswered_use"]
+
+
+def test_a_user_text_after_tool_results_is_no_second_turn() -> None:
+    assert fold([*said(tool_use(1, "t"), tool_result(2, "t"), message(3, "user", "next")), called(1)], SIZES).findings == ()
+
+
 def test_a_pair_that_a_call_never_saw_broken_is_no_finding() -> None:
     assert fold([*said(tool_use(1, "t")), *said(tool_result(2, "t")), called(1)], SIZES).findings == ()
+
+
+def test_blocks_that_are_not_numbered_from_one_are_refused() -> None:
+    one = message(1, "user", "a")
+    wrong = replace(one, blocks=(replace(one.blocks[0], id=BlockId(1, 2)),))
+    with pytest.raises(TranscriptError, match=r"not numbered 1\.1, 1\.2"):
+        fold([Appended(message=wrong)], SIZES)
+
+
+def test_a_message_shown_twice_stays_where_it_is_with_a_finding() -> None:
+    history = fold([*said(message(1, "user", "a")), Shown(seqs=(1,)), called(1)], SIZES)
+    assert [finding.code for finding in history.findings] == ["shown_twice"]
+    assert len(history.spans) == 1
+
+
+def test_an_edit_of_a_block_that_the_view_does_not_hold_is_a_finding_with_its_line() -> None:
+    history = fold([*said(message(1, "user", "a")), edited(remove([BlockId(9, 1)]), line=77)], SIZES)
+    assert [(finding.code, finding.line) for finding in history.findings] == [("edit_of_absent_block", 77)]
+    assert history.ledger == ()
+
+
+def test_a_message_that_was_never_logged_cannot_be_shown() -> None:
+    with pytest.raises(TranscriptError, match="message 7 enters the view but was never logged"):
+        fold([Shown(seqs=(7,))], SIZES)
+
+
+def test_the_fate_of_a_block_that_was_never_shown_is_refused() -> None:
+    with pytest.raises(TranscriptError, match=r"block 1\.1 was never part of a view"):
+        fate_of(fold([Appended(message=message(1, "user", "a"))], SIZES), BlockId(1, 1))
 
 
 def test_a_gap_in_seq_is_refused_with_its_line() -> None:
