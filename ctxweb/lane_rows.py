@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count, Sum
+
 from ctxweb.charts.bins import CallFigures, binned, bins_to_json, kinds_per_call
 from ctxweb.charts.sparkline import MOST_SPARK_BINS, spark_to_json
 from ctxweb.charts.strata import Layer
@@ -13,6 +15,8 @@ from ctxweb.models import Block, Compaction, History, Message, ModelCall, Span
 from ctxweb.vocabulary import KIND_NAMES, KIND_WORDS, kind_of
 
 READ_ROWS = 2_000
+STAYED = ("visible", "never_sent")  # ends of blocks that no edit took out of a prompt
+MOST_LEFT = 7  # of the largest blocks that left
 _PLACE_OF_KIND = {name: place for place, name in enumerate(KIND_NAMES)}
 
 
@@ -77,13 +81,21 @@ def stored_map(*, history: History) -> StoredMap:
     drops = [(call, origin) for call, origin in left if call is not None]
     edges = [call for call, _ in drops]
     return StoredMap(
-        bins=bins_to_json(binned(calls, drops=edges)),
+        bins={**bins_to_json(binned(calls, drops=edges)), **_endings(history.revision_id)},
         spark=spark_to_json(
             binned(calls, drops=edges, most=MOST_SPARK_BINS),
             recorded=[call for call, origin in drops if origin != "inferred"],
             inferred=[call for call, origin in drops if origin == "inferred"],
         ),
     )
+
+
+def _endings(revision_id: int) -> dict[str, Any]:
+    """`endings`: (how blocks ended, how many, sum of their estimates); `left`: places (seq, i) of the largest that left."""
+    ended = Block.objects.filter(revision_id=revision_id).exclude(end="")
+    sums = ended.order_by().values_list("end").annotate(blocks=Count("pk"), tokens=Sum("estimate")).order_by("end")
+    left = ended.exclude(end__in=STAYED).filter(first_call__isnull=False).order_by("-estimate", "seq", "i").values_list("seq", "i")
+    return {"endings": [[end, blocks, tokens or 0] for end, blocks, tokens in sums], "left": [list(place) for place in left[:MOST_LEFT]]}
 
 
 def _spoken(revision_id: int) -> _Spoken:

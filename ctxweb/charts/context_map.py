@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from ctxweb.charts.bins import Bin, CallFigures, binned
-from ctxweb.charts.drops import Drop, DropLine, MechanismIcon, drop_lines, mechanism_icons, trigger_of
+from ctxweb.charts.drops import Drop, DropLine, MechanismIcon, drop_lines, mechanism_icons, trigger_of, unlabelled
 from ctxweb.charts.scale import NOMINAL_WIDTH, Mark, Scale, Step, band, call_labels, gridlines, point_count, scale_for, step_area, step_line
 from ctxweb.charts.strata import Layer, Ribbon, RibbonLabel, cuts_of, is_too_much, ribbon_labels, strata
 from ctxweb.charts.tracks import Tracks, tracks_of
@@ -16,7 +17,8 @@ from ctxweb.vocabulary import KIND_NAMES
 
 HEIGHT = 310
 MOST_CALLS_IN_ORDER = 600
-MOST_POINTS = 2_000
+MOST_POINTS = 2_000  # of all areas by kind together
+FEWEST_BINS = 40
 MOST_COLUMNS = 120
 LEAST_COLUMN = 8.0  # px
 OVERHEAD = 0  # place of `system + tools` among the kinds
@@ -48,7 +50,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextMap:
-    """A drawing in units of one call by one pixel; `percent` places are for the annotations, which are not scaled."""
+    """A drawing in units of one call by one pixel; `percent` places are for the annotations, which are not scaled.
+
+    `drops` are those with labels, `cuts` the paths of the others by colour class. `figures` are the sizes that the script
+    reads, a bin each, and `starts` the first calls of the bins where they are not the calls.
+    """
 
     calls: int
     bins: int | None
@@ -70,6 +76,7 @@ class ContextMap:
     over: str
     reported: str
     drops: tuple[DropLine, ...]
+    cuts: tuple[tuple[str, str], ...]
     icons: tuple[MechanismIcon, ...]
     tracks: Tracks
     columns: tuple[Column, ...]
@@ -101,11 +108,15 @@ def _within_points(figures: MapFigures, *, overhead: int, scale: Scale) -> tuple
     """Fewer bins until all paths together have at most `MOST_POINTS`."""
     bins = figures.bins
     drops = [drop.before_call for drop in figures.drops]
-    most = min(len(bins), MOST_POINTS)
-    while sum(point_count(path) for _, path in kind_areas(bins, overhead=overhead, scale=scale)) > MOST_POINTS and most > 40:
-        most = most * 2 // 3
-        bins = _coarser(bins, drops=drops, most=most)
+    points = _points(bins, overhead=overhead, scale=scale)
+    while points > MOST_POINTS and len(bins) > FEWEST_BINS:
+        bins = _coarser(bins, drops=drops, most=max(FEWEST_BINS, int(len(bins) * min(MOST_POINTS / points, 0.9))))
+        points = _points(bins, overhead=overhead, scale=scale)
     return bins
+
+
+def _points(bins: Sequence[Bin], *, overhead: int, scale: Scale) -> int:
+    return sum(point_count(path) for _, path in kind_areas(bins, overhead=overhead, scale=scale))
 
 
 def _coarser(bins: Sequence[Bin], *, drops: Sequence[int], most: int) -> tuple[Bin, ...]:
@@ -129,11 +140,12 @@ def _with_number(call: CallFigures, n: int) -> CallFigures:
 def kind_areas(bins: Sequence[Bin], *, overhead: int, scale: Scale) -> list[tuple[int, str]]:
     """(place of the kind, its area down to the base), the uppermost first, so that each layer costs one edge."""
     kinds = len(bins[0].call.kinds) if bins else 0
+    stacks = [[overhead + level for level in accumulate(each.call.kinds)] for each in bins]
     areas = []
     for kind in reversed(range(kinds)):
         if kind != OVERHEAD and not any(each.call.kinds[kind] for each in bins):
             continue
-        steps = [Step(x0=b.first - 1, x1=b.last, y=scale.y(overhead + sum(b.call.kinds[: kind + 1]))) for b in bins]
+        steps = [Step(x0=b.first - 1, x1=b.last, y=scale.y(stack[kind])) for b, stack in zip(bins, stacks, strict=True)]
         areas.append((kind, step_area(steps, base=scale.height)))
     return areas
 
@@ -150,6 +162,7 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
         labels = ribbon_labels(ribbons, line=[step.y for step in reported], scale=scale)
     else:
         areas = tuple((KIND_NAMES[kind], path) for kind, path in kind_areas(bins, overhead=overhead, scale=scale))
+    lines = drop_lines(figures.drops, scale=scale)
     trigger = trigger_of(figures.drops)
     first_drop = min((drop.before_call - 1 for drop in figures.drops if not drop.inferred), default=0)
     top = max(bins, key=lambda each: each.call.size, default=None)
@@ -173,7 +186,8 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
         labels=labels,
         over=band(explained, reported),
         reported=step_line(reported),
-        drops=drop_lines(figures.drops, scale=scale),
+        drops=tuple(line for line in lines if line.labelled),
+        cuts=unlabelled(lines, scale=scale),
         icons=mechanism_icons(figures.drops, scale=scale),
         tracks=tracks_of(bins),
         columns=_columns(bins, scale=scale),

@@ -11,7 +11,8 @@ from ctxweb.charts.scale import Scale
 
 MOST_LABELLED = 12  # above it the track and the table carry the labels
 LABEL_DISTANCE = 70.0  # px; of nearer labels only the larger drop's is written
-ICON_DISTANCE = 16.0  # px
+ICON_DISTANCE = 16.0  # px, of several layers at one place
+PLACE_DISTANCE = 24.0  # px, of two places: the least size of a target
 INFERRED_LABEL_Y = 29.5  # px; under the window's line, over the highest call
 LEAST_FOOT = 46.0  # px; a shorter drop has no room for the size after it
 UPPER_FLIP = 0.82  # from here on the upper label stands left of the line, above the peak
@@ -25,6 +26,7 @@ class Drop:
     """Something left before call `before_call`. `before` and `after` are prompt sizes, None where neither a report nor an
     estimate exists; `estimated` says that they are estimates."""
 
+    ordinal: int
     before_call: int
     action: str
     word: str
@@ -69,6 +71,7 @@ class MechanismIcon:
     shift: int
     action: str
     call: int
+    ordinal: int
 
 
 def drop_lines(drops: Sequence[Drop], *, scale: Scale) -> tuple[DropLine, ...]:
@@ -80,6 +83,16 @@ def drop_lines(drops: Sequence[Drop], *, scale: Scale) -> tuple[DropLine, ...]:
             continue
         lines.append(_line(drop, scale=scale, labelled=place in labelled))
     return tuple(lines)
+
+
+def unlabelled(lines: Sequence[DropLine], *, scale: Scale) -> tuple[tuple[str, str], ...]:
+    """(colour class, path in calls and px) of the lines without labels, as few paths as there are classes."""
+    paths: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.labelled:
+            x = round(line.percent * scale.calls / 100)
+            paths.setdefault("inf" if line.inferred else f"e-{line.action}", []).append(f"M{x} {line.y1}V{line.y2}")
+    return tuple((name, "".join(pieces)) for name, pieces in paths.items())
 
 
 def _joined(drops: Sequence[Drop]) -> list[Drop]:
@@ -137,16 +150,20 @@ def _upper_y(drop: Drop, *, peak: float, end: bool) -> float:
 def mechanism_icons(drops: Sequence[Drop], *, scale: Scale) -> tuple[MechanismIcon, ...]:
     """Icons of one place side by side, the first layer left; of places nearer than an icon only the first."""
     icons: list[MechanismIcon] = []
-    reach = -ICON_DISTANCE
+    reach = -PLACE_DISTANCE
     for call, together in groupby(sorted(drops, key=lambda drop: drop.before_call), key=lambda drop: drop.before_call):
         place = scale.nominal(call - 1)
-        if place - reach < ICON_DISTANCE - 2:
+        if place - reach < PLACE_DISTANCE:
             continue
-        actions = list(dict.fromkeys(drop.action for drop in together))
+        actions: dict[str, int] = {}
+        for drop in together:
+            actions.setdefault(drop.action, drop.ordinal)
         first = -round(ICON_DISTANCE * (len(actions) - 1) / 2)
         icons.extend(
-            MechanismIcon(percent=scale.percent(call - 1), shift=first + round(ICON_DISTANCE) * at - 7, action=action, call=call)
-            for at, action in enumerate(actions)
+            MechanismIcon(
+                percent=scale.percent(call - 1), shift=first + round(ICON_DISTANCE) * at - 7, action=action, call=call, ordinal=ordinal
+            )
+            for at, (action, ordinal) in enumerate(actions.items())
         )
         reach = place + ICON_DISTANCE * (len(actions) - 1)
     return tuple(icons)

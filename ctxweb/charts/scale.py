@@ -152,5 +152,5 @@ def _outline(run: Sequence[tuple[Step, Step]]) -> str:
 
 
 def point_count(path: str) -> int:
-    """How many points a path of these functions has."""
-    return path.count("H") + path.count("V") + path.count("M")
+    """How many levels a path of these functions takes."""
+    return path.count("V")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxweb.charts.bins import Bin
-from ctxweb.charts.scale import Step, short, step_area
+from ctxweb.charts.scale import Step, step_area
 
 TRACK_BASE = 14.0  # px
 TRACK_REACH = 12.0  # px of a share of 1
@@ -32,10 +32,11 @@ def tracks_of(bins: Sequence[Bin]) -> Tracks:
 
 
 def _human(bins: Sequence[Bin]) -> str:
-    """A tick of a bit over half a call at each call, or bin, that brought words of a person."""
+    """A tick of a bit over half a call at each call that brought words of a person; runs of them where calls are binned."""
+    if any(each.last > each.first for each in bins):
+        return step_area((Step(x0=b.first - 1, x1=b.last, y=4 if b.call.human else None) for b in bins), base=13)
     ticks = []
     for each in bins:
         if each.call.human:
-            width = short((each.last - each.first + 1) * 0.6)
-            ticks.append(f"M{each.first - 1} 4h{width}v9h-{width}z")
+            ticks.append(f"M{each.first - 1} 4h.6v9h-.6z")
     return "".join(ticks)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Sum
-
 from ctxweb.charts.bars import Part, share_bar
-from ctxweb.models import Block
+from ctxweb.models import Block, History
 from ctxweb.queries.readout import names_of
-from ctxweb.vocabulary import ACTIONS
 
-LARGEST = 7
 _ENDS = {  # end of a block: what to say of it, its colour class
     "visible": ("still visible", "f-kept"),
     "never_sent": ("never sent", "k-overhead"),
@@ -54,40 +50,35 @@ class Became:
     largest: tuple[LeftBlock, ...]
 
 
-def became(*, revision_id: int) -> Became:
-    """Sums over all blocks that were in a prompt or left before one, and the largest that left."""
-    sums = {
-        end: (blocks, tokens or 0)
-        for end, blocks, tokens in Block.objects.filter(revision_id=revision_id, end__in=list(_ENDS))
-        .order_by()
-        .values("end")
-        .annotate(blocks=Count("pk"), tokens=Sum("estimate"))
-        .values_list("end", "blocks", "tokens")
-    }
+def became(*, history: History) -> Became:
+    """Of all blocks that were in a prompt or left before one, as the import has summed them up; and the largest that left."""
+    sums = {end: (blocks, tokens) for end, blocks, tokens in history.bins.get("endings", ())}
     endings = tuple(
         Ending(word=word, fill=fill, blocks=sums[end][0], tokens=sums[end][1]) for end, (word, fill) in _ENDS.items() if end in sums
     )
     return Became(
-        bar=share_bar([(ending.fill, ending.tokens) for ending in endings]), endings=endings, largest=_largest(revision_id=revision_id)
+        bar=share_bar([(ending.fill, ending.tokens) for ending in endings]),
+        endings=endings,
+        largest=_largest(revision_id=history.revision_id, places=[(seq, i) for seq, i in history.bins.get("left", ())]),
     )
 
 
-def _largest(*, revision_id: int) -> tuple[LeftBlock, ...]:
-    rows = list(
-        Block.objects.filter(revision_id=revision_id, end__in=[end for end in _ENDS if end in ACTIONS], first_call__isnull=False)
-        .order_by("-estimate", "seq", "i")[:LARGEST]
-        .values_list("seq", "i", "estimate", "first_call", "last_call", "end", "kind")
-    )
-    names = names_of(revision_id=revision_id, places=[(seq, i) for seq, i, *_ in rows])
-    return tuple(
-        LeftBlock(
-            seq=seq,
-            i=i,
-            name=names.get((seq, i)) or kind.replace("_", " "),
-            estimate=estimate or 0,
-            first=first or 0,
-            last=last,
-            action=end,
+def _largest(*, revision_id: int, places: list[tuple[int, int]]) -> tuple[LeftBlock, ...]:
+    found = Block.objects.filter(revision_id=revision_id, seq__in=[seq for seq, _ in places])
+    rows = {(block.seq, block.i): block for block in found}
+    names = names_of(revision_id=revision_id, places=places)
+    largest = []
+    for seq, i in places:
+        block = rows[seq, i]
+        largest.append(
+            LeftBlock(
+                seq=seq,
+                i=i,
+                name=names.get((seq, i)) or block.kind.replace("_", " "),
+                estimate=block.estimate or 0,
+                first=block.first_call or 0,
+                last=block.last_call,
+                action=block.end,
+            )
         )
-        for seq, i, estimate, first, last, end, kind in rows
-    )
+    return tuple(largest)

@@ -101,6 +101,7 @@ def drops_of(found: Sequence[Happening], *, overhead: int) -> tuple[Drop, ...]:
     """Those that the map draws: what succeeded and changed the prompt of a later call."""
     return tuple(
         Drop(
+            ordinal=each.ordinal,
             before_call=each.call,
             action=each.action,
             word=each.word,

@@ -15,7 +15,7 @@ from ctxweb.queries.happenings import Happening, drops_of, happenings
 from ctxweb.queries.hidden import MIDDLE_START_SHARE, MIDDLE_START_TOKENS
 from ctxweb.queries.readout import Readout, hidden_overhead, readout
 
-MOST_TOLD = 40  # happenings on the page; the ledger has all
+MOST_TOLD = 25  # happenings on the page; the ledger has all
 REATTACHED = 1_000  # tokens; less after a compaction is not worth a line
 MOST_REATTACHED = 6
 
@@ -106,7 +106,7 @@ def overview_page(*, session: Session, history: History, call: int | None, stack
         told=found[:MOST_TOLD],
         untold=max(len(found) - MOST_TOLD, 0),
         reattached=_reattached(found, overhead),
-        became=became(revision_id=history.revision_id),
+        became=became(history=history),
         findings=session.findings,
         before_file=_before_file(drawn.bins, overhead),
         reports_sizes=overhead is not None,

@@ -160,7 +160,7 @@ def session_detail(*, session: Session, revision: Revision, history: History, ca
         removed_blocks=session.removed_blocks,
         histories=_histories(revision, session),
         happenings=happenings(history=history),
-        became=became(revision_id=revision.pk),
+        became=became(history=history),
         findings=session.findings,
         warnings=_warnings(revision),
         call=_call(selected),

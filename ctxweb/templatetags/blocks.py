@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from ctxweb.queries.lives import LifeSpan
@@ -15,7 +15,8 @@ from ctxweb.vocabulary import KIND_WORDS, kind_of
 
 register = template.Library()
 
-EXCERPT_BYTES = 120
+EXCERPT_BYTES = 100
+EXCERPT_MARKUP = 400  # of hostile text, which is all escapes, less is shown
 ENDS = {
     # end of a block: family, name, word, icon
     "visible": ("f", "kept", "visible", "kept"),
@@ -76,24 +77,28 @@ def file_of(path: str) -> SafeString:
 @register.filter
 def short(text: str) -> SafeString:
     """The beginning of a transcript text for one line of a table."""
-    if len(text) > EXCERPT_BYTES or not text.isascii():
-        cut = text.encode("utf-8", "replace")[:EXCERPT_BYTES].decode(errors="ignore")
-        text = cut if len(cut) == len(text) else f"{cut}…"
-    return visible(text)
+    cut = text.encode("utf-8", "replace")[:EXCERPT_BYTES].decode(errors="ignore")
+    shown = visible(cut)
+    while len(shown) > EXCERPT_MARKUP:
+        cut = cut[: len(cut) // 2]
+        shown = visible(cut)
+    return shown if len(cut) == len(text) else format_html("{}…", shown)
 
 
 @register.simple_tag
-def life_bar(spans: Sequence[LifeSpan], calls: int, color: str, cut: int | None = None) -> SafeString:
-    """When a block was visible, over all `calls`; half as high where an edit had shortened it; `cut` marks a call."""
-    path = "".join(_stretch(span, calls) for span in spans)
-    line = format_html('<path class="x" d="M{} 0V12"/>', cut - 1) if cut else ""
+def life_bar(spans: Sequence[LifeSpan], calls: int, color: str) -> SafeString:
+    """When a block was visible, over all `calls`; lower where an edit had shortened it."""
+    bars = format_html_join("", '<rect class="fill k-{}" x="{}%" y="{}" width="{}%" height="{}"/>', _rects(spans, calls, color))
     said = ", ".join(f"calls {span.from_call:,}–{(span.to_call or calls + 1) - 1:,}{_state(span)}" for span in spans) or "in no prompt"
-    return format_html(_LIFE, max(calls, 1), said, color, path, line)
+    return format_html('<svg class="life" role="img" aria-label="{}">{}</svg>', said, bars)
 
 
-_LIFE = (
-    '<svg class="life" viewBox="0 0 {} 12" preserveAspectRatio="none" role="img" aria-label="{}"><path class="fill k-{}" d="{}"/>{}</svg>'
-)
+def _rects(spans: Sequence[LifeSpan], calls: int, color: str) -> Iterator[tuple[str, float, int, float, int]]:
+    """Colour, x, y, width and height of each span; x and width in percent."""
+    for span in spans:
+        start, end = span.from_call - 1, (span.to_call or calls + 1) - 1
+        top, height = (2, 8) if span.state == "whole" else (5, 2)
+        yield color, round(100 * start / calls, 1), top, max(round(100 * (end - start) / calls, 1), 0.8), height
 
 
 def _stretch(span: LifeSpan, calls: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import UTC, datetime
 
 from django import template
@@ -11,6 +10,7 @@ from django.templatetags.static import static
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from ctxweb.visible_text import escaped, pieces, unseen_count
 from ctxweb.vocabulary import ACTIONS, FORMAT_NAMES, KIND_WORDS
 
 register = template.Library()
@@ -18,8 +18,6 @@ register = template.Library()
 UNKNOWN = "–"
 MINUS = "−"
 THIN_SPACE = "\u2009"
-_KEPT_CONTROLS = "\n\t"
-_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _MODEL_DATE = re.compile(r"-20\d{6}$")
 _SIZES = ("bytes", "kB", "MB", "GB")
 
@@ -121,43 +119,26 @@ def _time(at: datetime, pattern: str, shown: str) -> SafeString:
     )
 
 
-def _is_hidden(letter: str) -> bool:
-    return letter not in _KEPT_CONTROLS and unicodedata.category(letter) in _HIDDEN
-
-
-def _escape(letter: str) -> str:
-    point = ord(letter)
-    if point <= 0xFF:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
-
-
 @register.filter
 def plain(text: object) -> str:
     """Transcript text for an attribute or a title: what cannot be seen is written as an escape."""
-    string = str(text)
-    if string.isprintable():
-        return string
-    return "".join(_escape(letter) if _is_hidden(letter) else letter for letter in string)
+    return escaped(str(text))
 
 
 @register.filter
 def visible(text: object) -> SafeString:
     """Transcript text, escaped; what cannot be seen becomes a boxed escape, and a badge counts these."""
     string = str(text)
-    if string.isprintable():
+    hidden = unseen_count(string)
+    if not hidden:
         return conditional_escape(string)
-    pieces: list[tuple[str, str]] = []  # plain run, hidden letter after it
-    start = 0
-    for place, letter in enumerate(string):
-        if not letter.isprintable() and _is_hidden(letter):
-            pieces.append((string[start:place], _escape(letter)))
-            start = place + 1
-    if not pieces:
-        return conditional_escape(string)
-    body = format_html_join("", '{}<span class="hidden-letter">{}</span>', pieces)
-    badge = "1 invisible character" if len(pieces) == 1 else f"{len(pieces):,} invisible characters"
-    return format_html('{}{}<span class="hidden-count">{}</span>', body, string[start:], badge)
+    parts = (_boxed(piece.text) if piece.is_escape else piece.text for piece in pieces(string))
+    badge = "1 invisible character" if hidden == 1 else f"{hidden:,} invisible characters"
+    return format_html('{}<span class="hidden-count">{}</span>', format_html_join("", "{}", ((part,) for part in parts)), badge)
+
+
+def _boxed(escape: str) -> SafeString:
+    return format_html('<span class="hidden-letter">{}</span>', escape)
 
 
 @register.filter

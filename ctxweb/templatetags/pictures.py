@@ -10,7 +10,7 @@ from ctxweb.charts.bars import PeakBar, peak_bar
 from ctxweb.charts.scale import short
 from ctxweb.charts.sparkline import Sparkline, sparkline
 from ctxweb.templatetags.figures import number
-from ctxweb.vocabulary import KIND_WORDS, KINDS, UNEXPLAINED
+from ctxweb.vocabulary import ACTIONS, KIND_WORDS, KINDS, UNEXPLAINED
 
 register = template.Library()
 
@@ -50,6 +50,11 @@ def is_near_end(call: int, calls: int) -> bool:
 @register.filter
 def kind_word(name: str) -> str:
     return KIND_WORDS[name].word
+
+
+@register.filter
+def action_word(name: str) -> str:
+    return ACTIONS[name].word
 
 
 @register.simple_tag

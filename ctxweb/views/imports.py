@@ -67,7 +67,7 @@ def _files(request: HttpRequest) -> HttpResponse:
 
 
 def _next(results: list[Uploaded]) -> str:
-    if len(results) == 1 and len(results[0].sessions) == 1:
+    if len(results) == 1 and results[0].sessions:
         return addresses.overview(results[0].sessions[0])
     if len(results) == 1 and results[0].error is not None:
         return addresses.job(results[0].job.public_id)

@@ -81,7 +81,7 @@ class ContextMap {
   click(event) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest("a");
-    if (link && !event.target.classList.contains("column")) return; // a ribbon leads to its fate
+    if (link && !link.closest(".columns")) return; // a ribbon leads to its fate
     event.preventDefault();
     this.select(this.callAt(event));
     this.slider.focus({ preventScroll: true });
@@ -120,7 +120,7 @@ document.addEventListener("click", (event) => {
   const step = event.target.closest("[data-step]");
   if (!step || !map || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  map.select(Number(step.dataset.step));
+  map.select(map.call + Number(step.dataset.step));
 });
 document.addEventListener("htmx:load", start);
 start();

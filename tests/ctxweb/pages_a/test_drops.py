@@ -15,6 +15,7 @@ SCALE = Scale(calls=200, top=210_000, height=310)
 
 def drop(call: int, **fields: Any) -> Drop:
     usual: dict[str, Any] = {
+        "ordinal": 1,
         "action": "summarise",
         "word": "summary",
         "inferred": False,
