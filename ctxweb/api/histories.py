@@ -9,11 +9,12 @@ from ninja import Router
 
 from ctxweb.api.paging import MAXIMUM, After, Limit, number_after, place_after, position_after
 from ctxweb.queries.attachments import Attachment, view_attachments
+from ctxweb.queries.call_figures import call_figures
 from ctxweb.queries.fate import BlockFate, block_fate
 from ctxweb.queries.ghosts import GhostWindow, ghost_window
 from ctxweb.queries.ledger import CompactionRow, EditWindow, LedgerFilters, compaction_rows, edit_window
 from ctxweb.queries.readable import block_id, readable_history
-from ctxweb.queries.view import CallView, call_figures, call_view
+from ctxweb.queries.view import CallView, call_view
 
 router = Router(tags=["histories"])
 

@@ -501,6 +501,14 @@ class Migration(migrations.Migration):
             model_name="block",
             index=models.Index(fields=["body", "revision"], name="block_body"),
         ),
+        migrations.AddIndex(
+            model_name="block",
+            index=models.Index(condition=models.Q(("tool_name", ""), _negated=True), fields=["revision", "tool_name"], name="block_tool"),
+        ),
+        migrations.AddIndex(
+            model_name="block",
+            index=models.Index(condition=models.Q(("path", ""), _negated=True), fields=["revision", "path"], name="block_path"),
+        ),
         migrations.AddConstraint(
             model_name="block",
             constraint=models.UniqueConstraint(fields=("revision", "seq", "i"), name="block_place"),

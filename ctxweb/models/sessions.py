@@ -139,7 +139,11 @@ class Block(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["revision", "seq", "i"], name="block_place")]
-        indexes = [models.Index(fields=["body", "revision"], name="block_body")]
+        indexes = [
+            models.Index(fields=["body", "revision"], name="block_body"),
+            models.Index(fields=["revision", "tool_name"], name="block_tool", condition=~models.Q(tool_name="")),
+            models.Index(fields=["revision", "path"], name="block_path", condition=~models.Q(path="")),
+        ]
 
     def __str__(self) -> str:
         return f"block {self.seq}.{self.i}"

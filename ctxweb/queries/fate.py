@@ -200,7 +200,7 @@ def _relatives(lane: Lane, places: dict[Place, int | None]) -> tuple[Relative, .
 
 def neighbours(*, lane: Lane, path: str, after: BlockId, limit: int = NEIGHBOURS) -> Neighbours:
     """The first `limit` blocks of the file `path` behind the place `after`, in file order; none for an empty path."""
-    blocks = Block.objects.filter(revision=lane.revision, path=path) if path else Block.objects.none()
+    blocks = Block.objects.filter(~Q(path=""), revision=lane.revision, path=path) if path else Block.objects.none()
     behind = blocks.filter(Q(seq__gt=after.seq) | Q(seq=after.seq, i__gt=after.i)).order_by("seq", "i")
     places = list(behind.values_list("seq", "i")[: limit + 1])
     shown = places[:limit]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet, Sum
-
 from ctxweb.models import LedgerEntry, Message, Span
+from ctxweb.queries.difference import Gone, difference
 from ctxweb.queries.readable import Lane
-from ctxweb.queries.view import ViewBlock, absent_at, logged_blocks, state_excerpts, view_block, visible_at
+from ctxweb.queries.view import ViewBlock, logged_blocks, state_excerpts, view_block
 
 LARGEST = 20
 
@@ -50,28 +49,27 @@ class GhostWindow:
 
 def largest_ghosts(*, lane: Lane, n: int, against: int) -> GhostWindow:
     """The `LARGEST` blocks of call `against` that call `n` does not hold."""
-    left = absent_at(lane, visible_at(lane, against), n)
-    largest = sorted(left.order_by("-estimate", "position")[:LARGEST], key=lambda span: span.position)
-    return _window(lane, left, largest, n, against, after=None)
+    left = difference(lane=lane, n=n, against=against).left
+    largest = sorted(left, key=lambda gone: -gone.estimate)[:LARGEST]
+    return _window(lane, left, sorted(largest, key=lambda gone: gone.position), n, against, following=None)
 
 
 def ghost_window(*, lane: Lane, n: int, against: int, after: float | None, limit: int) -> GhostWindow:
     """The first `limit` of them behind the position `after`."""
-    left = absent_at(lane, visible_at(lane, against), n)
-    behind = left.filter(position__gt=after) if after is not None else left
-    spans = list(behind[: limit + 1])
-    more = spans[limit - 1].position if len(spans) > limit else None
-    return _window(lane, left, spans[:limit], n, against, after=more)
+    left = difference(lane=lane, n=n, against=against).left
+    behind = [gone for gone in left if after is None or gone.position > after]
+    following = behind[limit - 1].position if len(behind) > limit else None
+    return _window(lane, left, behind[:limit], n, against, following=following)
 
 
-def _window(lane: Lane, left: QuerySet[Span], spans: Sequence[Span], n: int, against: int, *, after: float | None) -> GhostWindow:
-    sums = left.order_by().aggregate(blocks=Count("pk"), tokens=Sum("estimate"))
+def _window(lane: Lane, left: Sequence[Gone], shown: Sequence[Gone], n: int, against: int, *, following: float | None) -> GhostWindow:
+    spans = list(Span.objects.filter(pk__in=[gone.pk for gone in shown]).order_by("position", "pk"))
     return GhostWindow(
-        total=sums["blocks"],
-        total_tokens=sums["tokens"] or 0,
-        shown_tokens=sum(span.estimate for span in spans),
+        total=len(left),
+        total_tokens=sum(gone.estimate for gone in left),
+        shown_tokens=sum(gone.estimate for gone in shown),
         ghosts=_ghosts(lane, spans, n, against),
-        next=repr(after) if after is not None else None,
+        next=repr(following) if following is not None else None,
     )
 
 

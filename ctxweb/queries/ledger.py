@@ -62,9 +62,10 @@ class Reported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRow:
-    """One compaction. `tokens_*` is what its record says on the scale `scale`; the estimates balance:
+    """One compaction; `key` finds its edits. `tokens_*` is what its record says on the scale `scale`; the estimates balance:
     estimate_before − removed + added = estimate_after. None is unknown."""
 
+    key: int
     ordinal: int
     index: int | None
     before_call: int | None
@@ -159,10 +160,10 @@ def _places(lane: Lane, calls: Iterable[int | None]) -> dict[int, _Place]:
 
 
 def _compaction_row(row: Compaction, places: Mapping[int, _Place]) -> CompactionRow:
-    copied = {field.name: getattr(row, field.name) for field in fields(CompactionRow) if field.name not in ("reported", "flags")}
+    copied = {field.name: getattr(row, field.name) for field in fields(CompactionRow) if field.name not in ("key", "reported", "flags")}
     place = places.get(row.before_call or 0)
     reported = _reported(row, place) if place is not None and place.first == row.ordinal else None
-    return CompactionRow(**copied, reported=reported, flags=words(row.flags))
+    return CompactionRow(**copied, key=row.pk, reported=reported, flags=words(row.flags))
 
 
 def _reported(row: Compaction, place: _Place) -> Reported | None:
@@ -183,16 +184,19 @@ def _reported(row: Compaction, place: _Place) -> Reported | None:
     )
 
 
-def matching_edits(*, lane: Lane, filters: LedgerFilters) -> QuerySet[LedgerEntry]:
-    """The edits that took or changed something, kept by `filters`."""
-    edits = LedgerEntry.objects.filter(history=lane.history, adds=False)
+def matching_edits(*, lane: Lane, filters: LedgerFilters, compactions: Sequence[int] | None = None) -> QuerySet[LedgerEntry]:
+    """The edits that took or changed something, kept by `filters`; of `compactions` (by key) of the history, or of all."""
+    place = Q(history=lane.history) if compactions is None else Q(compaction__in=compactions)
+    edits = LedgerEntry.objects.filter(place, adds=False)
     wanted = {"layer": filters.layer, "verb": filters.action, "compaction__ordinal": filters.compaction}
     edits = edits.filter(**{name: value for name, value in wanted.items() if value})
     about = Q(kind=filters.kind) if filters.kind else Q()
-    about &= Q(tool_name=filters.tool) if filters.tool else Q()
-    about &= Q(path__icontains=filters.path) if filters.path else Q()
+    about &= ~Q(tool_name="") & Q(tool_name=filters.tool) if filters.tool else Q()
+    about &= ~Q(path="") & Q(path__icontains=filters.path) if filters.path else Q()
     if about:
-        edits = edits.filter(Exists(Block.objects.filter(about, revision=lane.revision, seq=OuterRef("seq"), i=OuterRef("i"))))
+        blocks = Block.objects.filter(about, revision=lane.revision)
+        # the first condition follows from the second, and lets the database begin with the blocks where these are few
+        edits = edits.filter(Exists(blocks.filter(seq=OuterRef("seq"), i=OuterRef("i"))), seq__in=blocks.values("seq"))
     return edits
 
 
@@ -256,9 +260,9 @@ def _edit_row(entry: LedgerEntry, block: Block, message: Message, life: tuple[Li
 
 
 def first_edits(*, lane: Lane, filters: LedgerFilters, sort: str, compactions: Sequence[int]) -> tuple[EditRow, ...]:
-    """The first `FIRST_EDITS` matching edits of each layer of each of `compactions`, by compaction and layer."""
+    """The first `FIRST_EDITS` matching edits of each layer of each of `compactions` (by key), by compaction and layer."""
     place = Window(RowNumber(), partition_by=[F("compaction_id"), F("layer"), F("verb")], order_by=[_order(sort), F("ordinal").asc()])
-    edits = matching_edits(lane=lane, filters=filters).filter(compaction__ordinal__in=compactions)
+    edits = matching_edits(lane=lane, filters=filters, compactions=compactions)
     shown = edits.annotate(place=place).filter(place__lte=FIRST_EDITS).select_related("compaction")
     return edit_rows(lane=lane, entries=shown.order_by("compaction__ordinal", "layer", "verb", "place"))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, F, Q, Sum
 
-from ctxweb.models import LedgerEntry
+from ctxweb.models import Compaction
 from ctxweb.queries.ledger import LedgerFilters, matching_edits
 from ctxweb.queries.readable import Lane
+from ctxweb.vocabulary import MECHANISM_ACTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +25,9 @@ class LayerSum:
     never_sent: int
 
 
-def layer_sums(*, lane: Lane, filters: LedgerFilters, compactions: Sequence[int] | None = None) -> dict[int, tuple[LayerSum, ...]]:
-    """What each layer did, by ordinal of the compaction; only in `compactions` where they are given."""
-    edits = matching_edits(lane=lane, filters=filters)
-    if compactions is not None:
-        edits = edits.filter(compaction__ordinal__in=compactions)
+def layer_sums(*, lane: Lane, filters: LedgerFilters, compactions: Sequence[int]) -> dict[int, tuple[LayerSum, ...]]:
+    """What each layer did in each of `compactions` (by key), by the ordinal of the compaction."""
+    edits = matching_edits(lane=lane, filters=filters, compactions=compactions)
     grouped = edits.values("compaction__ordinal", "layer", "verb").annotate(
         edits=Count("pk"),
         before=Sum("tokens_before"),
@@ -50,45 +49,80 @@ def layer_sums(*, lane: Lane, filters: LedgerFilters, compactions: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LayerTotal:
+    """What a layer did over the whole history."""
+
+    layer: str
+    action: str
+    edits: int
+    removed: int
+    never_sent: int
+    compactions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerTotals:
-    """All matching edits: their number, tokens, and how many of the blocks were never sent; `compactions` hold them."""
+    """All matching edits: their number, the estimated tokens that they took, and how many of their blocks were never
+    sent; `compactions` hold them. `unfiltered` counts the edits of the history."""
 
     edits: int
-    tokens_before: int
-    tokens_after: int
+    removed: int
     never_sent: int
     compactions: int
     unfiltered: int
+    layers: tuple[LayerTotal, ...]
 
 
 def ledger_totals(*, lane: Lane, filters: LedgerFilters) -> LedgerTotals:
-    sums = matching_edits(lane=lane, filters=filters).aggregate(
-        edits=Count("pk"),
-        before=Sum("tokens_before"),
-        after=Sum("tokens_after"),
-        unsent=Count("pk", filter=Q(never_sent=True)),
-        compactions=Count("compaction", distinct=True),
-    )
+    """Without filters from the sums that each compaction carries, else from the edits."""
+    whole = _stored(lane)
+    layers = _counted(lane, filters) if filters.any() else whole
     return LedgerTotals(
-        edits=sums["edits"],
-        tokens_before=sums["before"] or 0,
-        tokens_after=sums["after"] or 0,
-        never_sent=sums["unsent"],
-        compactions=sums["compactions"],
-        unfiltered=LedgerEntry.objects.filter(history=lane.history, adds=False).count(),
+        edits=sum(layer.edits for layer in layers),
+        removed=sum(layer.removed for layer in layers),
+        never_sent=sum(layer.never_sent for layer in layers),
+        compactions=sum(layer.compactions for layer in layers),
+        unfiltered=sum(layer.edits for layer in whole),
+        layers=layers,
     )
 
 
-def layers_in_all(*, lane: Lane, filters: LedgerFilters) -> tuple[LayerSum, ...]:
-    """What each layer did over the whole history, the one that took most first."""
-    sums: dict[tuple[str, str], list[int]] = {}
-    for rows in layer_sums(lane=lane, filters=filters).values():
-        for row in rows:
-            total = sums.setdefault((row.layer, row.action), [0, 0, 0, 0])
-            for place, figure in enumerate((row.edits, row.tokens_before, row.tokens_after, row.never_sent)):
-                total[place] += figure
-    ranked = sorted(sums.items(), key=lambda item: -item[1][1])
-    return tuple(
-        LayerSum(layer=layer, action=action, edits=edits, tokens_before=before, tokens_after=after, never_sent=unsent)
-        for (layer, action), (edits, before, after, unsent) in ranked
+def _stored(lane: Lane) -> tuple[LayerTotal, ...]:
+    rows = Compaction.objects.filter(history=lane.history, edits__gt=0).values("layer", "mechanism")
+    sums = rows.annotate(count=Sum("edits"), taken=Sum("removed"), unsent=Sum("never_sent"), groups=Count("pk"))
+    return _ranked(
+        LayerTotal(
+            layer=row["layer"],
+            action=MECHANISM_ACTION[row["mechanism"]],
+            edits=row["count"],
+            removed=row["taken"],
+            never_sent=row["unsent"],
+            compactions=row["groups"],
+        )
+        for row in sums
     )
+
+
+def _counted(lane: Lane, filters: LedgerFilters) -> tuple[LayerTotal, ...]:
+    rows = matching_edits(lane=lane, filters=filters).values("layer", "verb")
+    sums = rows.annotate(
+        count=Count("pk"),
+        taken=Sum(F("tokens_before") - F("tokens_after")),
+        unsent=Count("pk", filter=Q(never_sent=True)),
+        groups=Count("compaction", distinct=True),
+    )
+    return _ranked(
+        LayerTotal(
+            layer=row["layer"],
+            action=row["verb"],
+            edits=row["count"],
+            removed=row["taken"],
+            never_sent=row["unsent"],
+            compactions=row["groups"],
+        )
+        for row in sums
+    )
+
+
+def _ranked(layers: Iterable[LayerTotal]) -> tuple[LayerTotal, ...]:
+    return tuple(sorted(layers, key=lambda layer: -layer.removed))

@@ -13,6 +13,7 @@ from ctxweb.models import Block, Finding, Message, ModelCall, Revision
 from ctxweb.queries.lives import LifeSpan, lives
 from ctxweb.queries.readable import Lane
 
+TOOLS = 200  # names that a filter offers
 LANES = {
     # value of the filter: what it keeps
     "path": Q(abandoned=False),
@@ -116,8 +117,9 @@ def messages_window(*, lane: Lane, filters: MessageFilters, after: BlockId, limi
     blocks = _matching_blocks(revision, filters)
     bare = _bare_messages(revision, filters)
     places = [(block.seq, block.i, block) for block in _behind(blocks, after).select_related("body").defer("body__text")[: limit + 1]]
-    gone_by = Q(seq__gt=after.seq) if after.i or after.seq else Q()
-    empty = [(seq, 0, None) for seq in bare.filter(gone_by).order_by("seq").values_list("seq", flat=True)[: limit + 1]]
+    bare = bare.filter(seq__gt=after.seq) if after.seq else bare
+    bare = bare.filter(seq__lte=places[-1][0]) if len(places) > limit else bare
+    empty = [(seq, 0, None) for seq in bare.order_by("seq").values_list("seq", flat=True)[: limit + 1]]
     window = sorted((*places, *empty), key=lambda place: place[:2])
     shown, more = window[:limit], len(window) > limit
     return MessagesWindow(
@@ -131,8 +133,8 @@ def messages_window(*, lane: Lane, filters: MessageFilters, after: BlockId, limi
 
 def tool_names(*, revision: Revision) -> list[str]:
     """Names of the tools that the session used, for the filter."""
-    names = Block.objects.filter(revision=revision, kind="tool_use").order_by("tool_name").values_list("tool_name", flat=True)
-    return list(names.distinct()[:200])
+    names = Block.objects.filter(~Q(tool_name=""), revision=revision).order_by("tool_name").values_list("tool_name", flat=True)
+    return list(names.distinct()[:TOOLS])
 
 
 def _behind(blocks: QuerySet[Block], after: BlockId) -> QuerySet[Block]:
@@ -146,6 +148,7 @@ def _message_conditions(filters: MessageFilters) -> Q:
 
 def _matching_blocks(revision: Revision, filters: MessageFilters) -> QuerySet[Block]:
     blocks = Block.objects.filter(revision=revision)
+    blocks = blocks.exclude(tool_name="") if filters.tool else blocks  # as the index has it
     wanted = {"kind": filters.kind, "tool_name": filters.tool, "state": filters.state}
     blocks = blocks.filter(**{name: value for name, value in wanted.items() if value})
     if filters.role or filters.lane:
@@ -195,7 +198,8 @@ def prompt_size(call: ModelCall | None) -> int | None:
 
 
 def words(flags: str) -> tuple[str, ...]:
-    return tuple(flags.split(",")) if flags else ()
+    """Flags as they are stored, each once."""
+    return tuple(dict.fromkeys(flags.split(","))) if flags else ()
 
 
 def block_row(block: Block, *, prompt: int | None, life: tuple[LifeSpan, ...]) -> BlockRow:

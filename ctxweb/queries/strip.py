@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, Max
-from django.db.models.functions import Coalesce
-
-from ctxweb.models import Compaction, ModelCall
+from ctxweb.charts.bins import Bin, bins_from_json
+from ctxweb.models import Compaction
 from ctxweb.queries.readable import Lane
 
-MOST_BINS = 300
+MOST_DROPS = 300
 MOST_LINKS = 90
 HEIGHT = 22
 
@@ -26,7 +25,8 @@ class StripLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """One unit is one call. `area` are the sizes, `drops` a path of verticals; `later` and `earlier` are the next calls with a removal."""
+    """One unit is one call. `area` are the sizes, `drops` a path of verticals; `later` and `earlier` are the next calls
+    with a removal."""
 
     calls: int
     area: str
@@ -37,17 +37,13 @@ class Strip:
 
 
 def strip(*, lane: Lane, n: int) -> Strip:
-    """The strip of a lane with call `n` selected."""
+    """The strip of a lane with call `n` selected, from the bins that the import stored."""
     calls = lane.session.call_count
-    width = max(1, -(-calls // MOST_BINS))
-    size = Coalesce("prompt_tokens", "estimate")
-    rows = ModelCall.objects.filter(revision=lane.revision).annotate(bin=(F("n") - 1) / width).values("bin").annotate(size=Max(size))
-    sizes = [(row["bin"] * width, row["size"] or 0) for row in rows.order_by("bin")]
     drops = sorted(set(_drops(lane)))
     return Strip(
         calls=calls,
-        area=_area(sizes, width),
-        drops="".join(f"M{drop - 1} 0V{HEIGHT + 2}" for drop in drops[:MOST_BINS]),
+        area=_area(bins_from_json(lane.history.bins)) if lane.history.bins else "",
+        drops="".join(f"M{drop - 1} 0V{HEIGHT + 2}" for drop in drops[:MOST_DROPS]),
         links=_links(calls),
         earlier=max((drop for drop in drops if drop < n), default=None),
         later=min((drop for drop in drops if n < drop <= calls), default=None),
@@ -59,10 +55,10 @@ def _drops(lane: Lane) -> list[int]:
     return [before for before in rows.values_list("before_call", flat=True) if before is not None]
 
 
-def _area(sizes: list[tuple[int, int]], width: int) -> str:
-    top = max((size for _, size in sizes), default=0) or 1
-    steps = "".join(f"V{round(HEIGHT - (HEIGHT - 2) * size / top, 1):g}h{width}" for _, size in sizes)
-    return f"M0 {HEIGHT}{steps}V{HEIGHT}z" if sizes else ""
+def _area(bins: Sequence[Bin]) -> str:
+    top = max((each.call.size for each in bins), default=0) or 1
+    steps = "".join(f"V{round(HEIGHT - (HEIGHT - 2) * each.call.size / top, 1):g}h{each.last - each.first + 1}" for each in bins)
+    return f"M0 {HEIGHT}{steps}V{HEIGHT}z" if bins else ""
 
 
 def _links(calls: int) -> tuple[StripLink, ...]:

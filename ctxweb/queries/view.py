@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Q, Sum
 from django.db.models.functions import Substr
-from django.http import Http404
 
-from compaction.messages import BLOCK_KINDS
-from ctxweb.models import Block, Body, Finding, Message, ModelCall, Span
+from ctxweb.models import Block, Body, Finding, Message, Span
+from ctxweb.queries.call_figures import CallFigures, call_figures, visible_at, waiting_blocks
+from ctxweb.queries.difference import Difference, difference
 from ctxweb.queries.hidden import Hidden, hidden_tokens
 from ctxweb.queries.readable import Lane
 
 EXCERPT = 200
 WAITING = 2.0**40  # positions of blocks that wait for the next call; those of a view are far below
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFigures:
-    """One call. `prompt_tokens` is reported, `estimate` that of its view, `unexplained` their difference; None is unknown.
-
-    `is_next` marks the call that was never made: what it would have got.
-    """
-
-    n: int
-    is_next: bool
-    at: datetime | None
-    model: str
-    line: int | None
-    seq: int | None
-    previous: int | None
-    abandoned: bool
-    inherited: bool
-    prompt_tokens: int | None
-    cache_read_tokens: int | None
-    estimate: int
-    blocks: int
-    kinds: tuple[int, ...]
-    fidelity: str
-    unexplained: int | None
-    epoch_anchor: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,57 +72,6 @@ class CallView:
     next: str | None
 
 
-def call_figures(*, lane: Lane, n: int) -> CallFigures:
-    """Call `n`, or the one after the last: what the next call would get. Raises Http404."""
-    call = ModelCall.objects.filter(revision=lane.revision, n=n).first()
-    if call is not None:
-        return CallFigures(
-            **{name: getattr(call, name) for name in _COPIED},
-            is_next=False,
-            estimate=call.estimate or 0,
-            blocks=call.block_count,
-            kinds=tuple(call.kinds),
-        )
-    if n != lane.session.call_count + 1:
-        raise Http404
-    return _next_call(lane, n)
-
-
-_COPIED = {field.name for field in fields(CallFigures)} - {"is_next", "estimate", "blocks", "kinds"}
-
-
-def _next_call(lane: Lane, n: int) -> CallFigures:
-    sums = dict.fromkeys(BLOCK_KINDS, 0)
-    spans, waiting = visible_at(lane, n), waiting_blocks(lane)
-    total = spans.aggregate(blocks=Count("pk"), estimate=Sum("estimate"))
-    more = waiting.aggregate(blocks=Count("pk"), estimate=Sum("estimate"))
-    for kind in BLOCK_KINDS:
-        blocks = Block.objects.filter(revision=lane.revision, seq=OuterRef("seq"), i=OuterRef("i"), kind=kind)
-        for rows in (spans.filter(Exists(blocks)), waiting.filter(kind=kind)):
-            sums[kind] += rows.aggregate(total=Sum("estimate"))["total"] or 0
-    last = ModelCall.objects.filter(revision=lane.revision, n=n - 1).first()
-    unknown = dict.fromkeys(("at", "line", "seq", "prompt_tokens", "cache_read_tokens", "unexplained"))
-    return CallFigures(
-        **unknown,
-        n=n,
-        is_next=True,
-        model=lane.session.model,
-        previous=n - 1 or None,
-        abandoned=False,
-        inherited=False,
-        estimate=(total["estimate"] or 0) + (more["estimate"] or 0),
-        blocks=total["blocks"] + more["blocks"],
-        kinds=tuple(sums.values()),
-        fidelity=last.fidelity if last else "derived",
-        epoch_anchor=last.epoch_anchor if last else None,
-    )
-
-
-def waiting_blocks(lane: Lane) -> QuerySet[Block]:
-    """Blocks that stand at the end of the view and that no call has seen: the next one would get them."""
-    return Block.objects.filter(revision=lane.revision, end="visible", first_call__isnull=True).order_by("seq", "i")
-
-
 def _waiting_spans(lane: Lane, n: int, after: float | None, limit: int) -> list[Span]:
     """The waiting blocks as spans that begin with call `n`, behind all others."""
     left_out = max(0, round(after - WAITING)) if after is not None else 0
@@ -168,27 +90,11 @@ def _waiting_spans(lane: Lane, n: int, after: float | None, limit: int) -> list[
     ]
 
 
-def visible_at(lane: Lane, n: int) -> QuerySet[Span]:
-    """The spans of the prompt of call `n`, in its order."""
-    return Span.objects.filter(history=lane.history, from_call__lte=n, to_call__gt=n).order_by("position", "pk")
-
-
-def in_another_state(lane: Lane, spans: QuerySet[Span], m: int) -> QuerySet[Span]:
-    """Those of `spans` that the prompt of call `m` did not hold in the same state."""
-    same = visible_at(lane, m).filter(seq=OuterRef("seq"), i=OuterRef("i"), state=OuterRef("state"), estimate=OuterRef("estimate"))
-    return spans.exclude(from_call__lte=m, to_call__gt=m).filter(~Exists(same.order_by()))
-
-
-def absent_at(lane: Lane, spans: QuerySet[Span], m: int) -> QuerySet[Span]:
-    """Those of `spans` whose block was not in the prompt of call `m` in any state."""
-    other = visible_at(lane, m).filter(seq=OuterRef("seq"), i=OuterRef("i"))
-    return spans.exclude(from_call__lte=m, to_call__gt=m).filter(~Exists(other.order_by()))
-
-
 def call_view(*, lane: Lane, n: int, against: int | None, after: float | None, limit: int) -> CallView:
     """The first `limit` blocks of call `n` behind the position `after`, compared with call `against`. Raises Http404."""
     call = call_figures(lane=lane, n=n)
     other = call_figures(lane=lane, n=against) if against else None
+    found = difference(lane=lane, n=n, against=other.n) if other else None
     spans = visible_at(lane, n)
     window = list((spans.filter(position__gt=after) if after is not None else spans)[: limit + 1])
     if call.is_next and len(window) <= limit:
@@ -198,33 +104,26 @@ def call_view(*, lane: Lane, n: int, against: int | None, after: float | None, l
         call=call,
         against=other,
         hidden=hidden_tokens(revision=lane.revision, call=call),
-        change=_change(lane, call, other) if other else None,
-        blocks=_view_blocks(lane, call, other, shown),
+        change=_change(lane, call, found) if found else None,
+        blocks=_view_blocks(lane, call, found, shown),
         next=repr(shown[-1].position) if len(window) > limit else None,
     )
 
 
-def _change(lane: Lane, call: CallFigures, other: CallFigures) -> Change:
-    here, there = visible_at(lane, call.n), visible_at(lane, other.n)
-    added = absent_at(lane, here, other.n).aggregate(blocks=Count("pk"), tokens=Sum("estimate"))
-    left = absent_at(lane, there, call.n).aggregate(blocks=Count("pk"), tokens=Sum("estimate"))
-    differing = in_another_state(lane, here, other.n).aggregate(blocks=Count("pk"))["blocks"]
-    new = waiting_blocks(lane).order_by().aggregate(blocks=Count("pk"), tokens=Sum("estimate")) if call.is_next else _NONE
+def _change(lane: Lane, call: CallFigures, found: Difference) -> Change:
+    new = waiting_blocks(lane).order_by().aggregate(blocks=Count("pk"), tokens=Sum("estimate")) if call.is_next else {}
+    added = len(found.added) + new.get("blocks", 0)
     return Change(
-        added=added["blocks"] + new["blocks"],
-        added_tokens=(added["tokens"] or 0) + (new["tokens"] or 0),
-        changed=differing - added["blocks"],
-        unchanged=call.blocks - differing - new["blocks"],
-        left=left["blocks"],
-        left_tokens=left["tokens"] or 0,
+        added=added,
+        added_tokens=found.added_tokens + (new.get("tokens") or 0),
+        changed=len(found.changed),
+        unchanged=call.blocks - added - len(found.changed),
+        left=len(found.left),
+        left_tokens=found.left_tokens,
     )
 
 
-_NONE = {"blocks": 0, "tokens": 0}
-
-
-def _view_blocks(lane: Lane, call: CallFigures, other: CallFigures | None, spans: Sequence[Span]) -> tuple[ViewBlock, ...]:
-    differing = _differing(lane, spans, other)
+def _view_blocks(lane: Lane, call: CallFigures, found: Difference | None, spans: Sequence[Span]) -> tuple[ViewBlock, ...]:
     logged = logged_blocks(lane, spans)
     seqs = {span.seq for span in spans}
     messages = {message.seq: message for message in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
@@ -237,7 +136,7 @@ def _view_blocks(lane: Lane, call: CallFigures, other: CallFigures | None, spans
             logged[span.seq, span.i],
             messages[span.seq],
             size=size,
-            since=(differing.get(span.pk, "unchanged") if span.pk else "added") if other else "",
+            since=found.since(span.pk) if found else "",
             text=texts.get(bytes(span.body or b"")),
             findings=findings.get(span.seq, ()),
         )
@@ -277,15 +176,6 @@ def _excerpt(span: Span, block: Block, text: str | None) -> str:
     if text is not None:
         return text
     return block.excerpt if span.body or span.state == block.state else ""
-
-
-def _differing(lane: Lane, spans: Sequence[Span], other: CallFigures | None) -> dict[int, str]:
-    """`added` or `changed` for those of `spans` that the other call did not hold as they are."""
-    if other is None:
-        return {}
-    own = Span.objects.filter(pk__in=[span.pk for span in spans if span.pk])
-    differing = dict.fromkeys(in_another_state(lane, own, other.n).values_list("pk", flat=True), "changed")
-    return differing | dict.fromkeys(absent_at(lane, own, other.n).values_list("pk", flat=True), "added")
 
 
 def logged_blocks(lane: Lane, spans: Iterable[Span]) -> dict[tuple[int, int], Block]:

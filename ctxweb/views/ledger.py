@@ -20,7 +20,7 @@ from ctxweb.queries.ledger import (
     first_edits,
     layer_edits,
 )
-from ctxweb.queries.ledger_sums import LayerSum, LedgerTotals, layer_sums, layers_in_all, ledger_totals
+from ctxweb.queries.ledger_sums import LayerSum, LayerTotal, LedgerTotals, layer_sums, ledger_totals
 from ctxweb.queries.messages import tool_names
 from ctxweb.queries.readable import Lane, readable_lane
 from ctxweb.views import asked
@@ -72,7 +72,6 @@ class LedgerPage:
     inferred: int
     calls: int
     totals: LedgerTotals
-    layers: tuple[LayerSum, ...]
     filtered: bool
     choices: tuple[Choice, ...]
     groups: tuple[CompactionGroup, ...]
@@ -132,9 +131,8 @@ def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> Ledge
     public_id = lane.session.public_id
     rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, only=filters.compaction)
     shown, totals = rows[:GROUPS], ledger_totals(lane=lane, filters=filters)
-    layers = layers_in_all(lane=lane, filters=filters)
     groups = _groups(lane, filters, sort, shown)
-    finding, detail = finding_of(lane.session, totals, layers, filtered=filters.any())
+    finding, detail = finding_of(lane.session, totals, filtered=filters.any())
     return LedgerPage(
         address=addresses.ledger(public_id),
         public_id=public_id,
@@ -146,9 +144,8 @@ def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> Ledge
         inferred=lane.session.inferred_drops,
         calls=lane.session.call_count,
         totals=totals,
-        layers=layers,
         filtered=filters.any(),
-        choices=_choices(lane, filters, sort, layers),
+        choices=_choices(lane, filters, sort, totals.layers),
         groups=groups,
         more=addresses.ledger(public_id, **asdict(filters), sort=sort, after=shown[-1].ordinal) if len(rows) > GROUPS else None,
         whole=addresses.ledger(public_id) if filters.compaction is not None else None,
@@ -156,9 +153,9 @@ def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> Ledge
 
 
 def _groups(lane: Lane, filters: LedgerFilters, sort: str, rows: Sequence[CompactionRow]) -> tuple[CompactionGroup, ...]:
-    ordinals = [row.ordinal for row in rows]
-    sums = layer_sums(lane=lane, filters=filters, compactions=ordinals)
-    edits = first_edits(lane=lane, filters=filters, sort=sort, compactions=ordinals)
+    keys = [row.key for row in rows if row.edits]
+    sums = layer_sums(lane=lane, filters=filters, compactions=keys)
+    edits = first_edits(lane=lane, filters=filters, sort=sort, compactions=keys)
     groups = []
     for row in rows:
         own = [edit for edit in edits if edit.compaction == row.ordinal]
@@ -200,7 +197,7 @@ def _layer(lane: Lane, filters: LedgerFilters, sort: str, row: CompactionRow, la
     )
 
 
-def _choices(lane: Lane, filters: LedgerFilters, sort: str, layers: Sequence[LayerSum]) -> tuple[Choice, ...]:
+def _choices(lane: Lane, filters: LedgerFilters, sort: str, layers: Sequence[LayerTotal]) -> tuple[Choice, ...]:
     names = {layer.layer for layer in layers} | ({filters.layer} if filters.layer else set())
     kinds = tuple((kind, kind.replace("_", " ")) for kind in BLOCK_KINDS)
     actions = tuple((name, action.word) for name, action in ACTIONS.items() if name != "inferred")

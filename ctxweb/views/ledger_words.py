@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from compaction.transcript import USER_ACTIONS
 from ctxweb.models import Session
 from ctxweb.page import counted
 from ctxweb.queries.ledger import CompactionRow
-from ctxweb.queries.ledger_sums import LayerSum, LedgerTotals
+from ctxweb.queries.ledger_sums import LedgerTotals
 from ctxweb.templatetags.blocks import duration
 
 CLOSE_PERCENT = 5.0  # a change in unexplained tokens below this share of the size before is within the estimates' error
@@ -36,17 +36,17 @@ class Balance:
     close: bool
 
 
-def finding_of(session: Session, totals: LedgerTotals, layers: Sequence[LayerSum], *, filtered: bool) -> tuple[str, str]:
+def finding_of(session: Session, totals: LedgerTotals, *, filtered: bool) -> tuple[str, str]:
     """The answer line: what was found, and the rest."""
     if not totals.unfiltered:
         unrecorded = f"{counted(session.inferred_drops, 'drop')} in the reported size have no record." if session.inferred_drops else ""
         return "No record says that anything left the view.", unrecorded
     if not totals.edits:
         return "No edit matches these filters.", ""
+    layers = totals.layers
     who = f"The {layers[0].layer.replace('_', ' ')} layer" if len(layers) == 1 else f"{len(layers)} layers"
     found = "matching edits" if filtered else "edits"
-    finding = f"{who} made {totals.edits:,} {found} in {counted(totals.compactions, 'compaction')}: "
-    finding += f"≈ {totals.tokens_before:,} → {totals.tokens_after:,} tokens."
+    finding = f"{who} made {totals.edits:,} {found} in {counted(totals.compactions, 'compaction')} and took ≈ {totals.removed:,} tokens."
     unsent = f"{counted(totals.never_sent, 'block')} of these {'was' if totals.never_sent == 1 else 'were'} never sent to the model."
     return finding, unsent if totals.never_sent else ""
 
@@ -57,7 +57,7 @@ def title_of(row: CompactionRow) -> str:
     elif row.mechanism in USER_ACTIONS:
         name = f"The user’s {row.mechanism}"
     elif row.index is None:
-        name = "Stored outside before it was sent" if row.mechanism == "spill" else row.mechanism.replace("_", " ").capitalize()
+        name = "A result stored outside" if row.mechanism == "spill" else row.mechanism.replace("_", " ").capitalize()
     else:
         name = f"Compaction {row.index}"
     return f"{name} before call {row.before_call:,}" if row.before_call else f"{name}, after the last call"

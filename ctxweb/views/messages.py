@@ -115,7 +115,8 @@ def _warning(session: Session) -> str:
 def _said(window: MessagesWindow, is_first: bool) -> str:
     shown = sum(len(message.blocks) for message in window.messages)
     place = "the first" if is_first else "from here"
-    return f"{window.matching:,} of {window.total:,} blocks · {place} {shown:,} shown, the rest as you scroll"
+    rest = f"{place} {shown:,} shown, the rest as you scroll" if window.next else f"{'all' if is_first else 'the last'} {shown:,} shown"
+    return f"{window.matching:,} of {window.total:,} blocks · {rest}"
 
 
 def _choices(lane: Lane, filters: MessageFilters) -> tuple[Choice, ...]:

@@ -12,12 +12,13 @@ from ctxweb import addresses
 from ctxweb.charts.columns import Columns, columns
 from ctxweb.page import session_frame, show
 from ctxweb.queries.attachments import Attachment, view_attachments
+from ctxweb.queries.call_figures import CallFigures, waiting_sums
 from ctxweb.queries.ghosts import GhostWindow, ghost_window, largest_ghosts
 from ctxweb.queries.hidden import Hidden
 from ctxweb.queries.readable import Lane, readable_lane
 from ctxweb.queries.readout import view_sums
 from ctxweb.queries.strip import Strip, strip
-from ctxweb.queries.view import CallFigures, CallView, ViewBlock, call_view, view_findings
+from ctxweb.queries.view import CallView, ViewBlock, call_view, view_findings
 from ctxweb.views import asked
 from ctxweb.views.view_words import ViewNote, detail_of, finding_of, notes_of
 from ctxweb.views.windows import after_position, rows_asked
@@ -177,6 +178,8 @@ def _page(lane: Lane, shown: CallView, rows: tuple[ViewRow, ...]) -> ViewPage:
 def _parts(lane: Lane, hidden: Hidden, call: CallFigures) -> tuple[tuple[str, int], ...]:
     """The categories of a call from the base upwards; with a reported size they add up to it."""
     sums = view_sums(lane.history, call.n)
+    for name, tokens in waiting_sums(lane).items() if call.is_next else ():
+        sums[name] = sums.get(name, 0) + tokens
     base = hidden.before_log or 0
     parts = [(kind.name, sums.get(kind.name, 0) + (base if kind.name == "overhead" else 0)) for kind in KINDS]
     rest = call.unexplained - base if call.unexplained is not None else 0

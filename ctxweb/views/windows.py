@@ -19,8 +19,8 @@ def page_rows() -> int:
 
 
 def first_rows() -> int:
-    """Rows that come with the page itself: half a window, which keeps the page under 100 KB."""
-    return max(page_rows() // 2, 1)
+    """Rows that come with the page itself: so many that it stays under 100 KB."""
+    return max(page_rows() * 2 // 5, 1)
 
 
 def rows_asked(request: HttpRequest) -> int:
