@@ -51,7 +51,7 @@ def _records(
 ) -> Iterator[RawRecord]:
     if layout == "lines":
         _move_to(stream, start.offset)
-        return settle_tail(_line_records(stream, limits, looks_like_record, start))
+        return _settle_tail(_line_records(stream, limits, looks_like_record, start))
     if layout == "document":
         return _document_record(stream, limits, looks_like_record)
     scanner = ElementScanner(max_bytes=limits.max_line_bytes, enter="array" if layout == "array" else None)
@@ -104,7 +104,7 @@ def _line_record(number: int, line: Line, start: int, end: int, reading: JsonRea
     )
 
 
-def settle_tail(records: Iterator[RawRecord]) -> Iterator[RawRecord]:
+def _settle_tail(records: Iterator[RawRecord]) -> Iterator[RawRecord]:
     """The same records; an unfinished one that only blank lines follow becomes the truncated tail (V7)."""
     held: list[RawRecord] = []
     for record in records:
@@ -132,6 +132,6 @@ def _document_record(stream: BinaryIO, limits: ReadLimits, looks_like_record: Lo
     raw = read_document(stream, limits=limits)
     text = raw.strip()
     if b"\n" not in text:
-        return settle_tail(_line_records(io.BytesIO(raw), limits, looks_like_record, Position()))
+        return _settle_tail(_line_records(io.BytesIO(raw), limits, looks_like_record, Position()))
     element = Element(raw.find(text[:1]), len(text), text, True, False)
     return element_records(iter([element]), limits)

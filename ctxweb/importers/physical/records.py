@@ -49,8 +49,8 @@ class RawRecord:
     oversize, too_deep, truncated_tail, invalid_utf8, recovered_splice. None: a JSON value, for the format to judge.
     `value` is the decoded value, None where there is none; it holds no lone surrogate and no raw NUL, but `\\u0000` stays.
 
-    `flags`: lossy_text (U+FFFD stands for what was no text), nul_removed, big_integer (a `BigNumber` is in the value),
-    non_finite (a `NonFinite`), unfinished (the record ends before its value does).
+    `flags`: lossy_text (U+FFFD stands for what was no text), nul_removed, empty (nothing but NULs and blanks), big_integer
+    (a `BigNumber` is in the value), non_finite (a `NonFinite`), unfinished (the record ends before its value does).
     """
 
     number: int

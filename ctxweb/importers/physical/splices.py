@@ -32,7 +32,8 @@ def torn_pieces(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecor
     """
     glued, rest = _glued_extent(raw, max_depth)
     starts = _record_starts_at_end(raw, rest, max_depth, looks_like_record)
-    if not starts and rest < len(raw) and not (glued and raw.startswith(b"{", rest)):
+    is_glued = glued > 1 or (glued == 1 and raw.startswith(b"{", rest))
+    if not starts and not is_glued:
         return
     yield from (piece for piece, _ in islice(_glued_values(raw, max_depth), glued))
     if rest < len(raw):
@@ -82,7 +83,7 @@ def _record_starts_at_end(raw: bytes, lower: int, max_depth: int, looks_like_rec
         return starts
     masked = raw.replace(rb"\\", b"__").replace(rb"\"", b"__")
     end = _without_blanks(raw, lower, len(raw))
-    while (start := _start_of_object(masked, lower, end, max_depth)) is not None and start > lower:
+    while (start := _start_of_object(masked, lower, end)) is not None and start > lower:
         value = read_json(raw[start:end], max_depth=max_depth).value
         if not isinstance(value, dict) or not looks_like_record(value):
             break
@@ -97,7 +98,7 @@ def _without_blanks(raw: bytes, lower: int, end: int) -> int:
     return end
 
 
-def _start_of_object(masked: bytes, lower: int, end: int, max_depth: int) -> int | None:
+def _start_of_object(masked: bytes, lower: int, end: int) -> int | None:
     """Where the object that ends at `end` begins; None when nothing fits. `masked` has no escapes, so each quote counts."""
     if end <= lower or masked[end - 1] != _OBJECT_CLOSES:
         return None
@@ -109,7 +110,5 @@ def _start_of_object(masked: bytes, lower: int, end: int, max_depth: int) -> int
             depth += 1 if byte in _CLOSING else -1 if byte in _OPENING else 0
             if depth == 0:
                 return at
-            if depth > max_depth:
-                return None
         end = masked.rfind(_QUOTE, lower, max(string_end, lower))
     return None

@@ -59,6 +59,15 @@ def test_a_value_with_something_else_behind_it_is_one_broken_record(junk: bytes)
     assert verdicts(read(RECORD + junk + b"\n")) == ["invalid_json"]
 
 
+def test_whole_records_before_junk_are_kept() -> None:
+    assert verdicts(read(RECORD + OTHER + b"junk\n1")) == [None, "recovered_splice", "invalid_json", None]
+    assert verdicts(read(RECORD + b" junk }{\n1")) == ["invalid_json", None]
+
+
+def test_a_whole_record_with_a_strange_blank_behind_it_is_no_recovered_one() -> None:
+    assert verdicts(read(RECORD + b"\v\n")) == ["invalid_json"]
+
+
 def test_a_record_glued_to_one_that_is_too_deep_is_recovered() -> None:
     deep = b'{"a":' * 300 + b"1" + b"}" * 300
     assert verdicts(read(deep + OTHER)) == ["too_deep", "recovered_splice"]

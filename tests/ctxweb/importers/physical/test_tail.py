@@ -39,6 +39,7 @@ def test_a_last_line_that_ends_or_begins_no_object_is_broken_and_no_tail(last: b
 
 def test_nul_bytes_behind_a_cut_record_do_not_hide_the_tail() -> None:
     assert verdicts(read(RECORD[:20] + b"\0\0\0")) == ["truncated_tail"]
+    assert verdicts(read(b"\0\0\0" + RECORD[:20])) == ["truncated_tail"]
     assert verdicts(read(RECORD[:20] + b"\n\0\0\0")) == ["truncated_tail", "nul_padding"]
 
 
