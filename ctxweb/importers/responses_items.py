@@ -71,7 +71,7 @@ def content_pieces(content: Any) -> tuple[Drawn, ...]:
 
 def part_piece(part: Any) -> Drawn:
     """One part of a content list."""
-    kind = part.get("type") if isinstance(part, Mapping) else None
+    kind = word(part.get("type")) if isinstance(part, Mapping) else None
     if kind in TEXT_PARTS:
         plain = plain_text(part.get("text", part.get("refusal")))
         return draw("text", plain.text, flags=plain.flags)
@@ -114,7 +114,7 @@ def _media_piece(kind: Literal["image", "document"], source: Any, name: Any) -> 
 
 def _message(value: JsonObject) -> Item:
     role = ROLES.get(str(value.get("role")), "user")
-    flags = () if value.get("role") in ROLES else ("odd_role",)
+    flags = () if word(value.get("role")) in ROLES else ("odd_role",)
     draft = Draft(
         role=role, origin=ORIGINS[role], pieces=content_pieces(value.get("content")), native_id=word(value.get("id")), flags=flags
     )

@@ -81,7 +81,8 @@ def _time(value: JsonObject) -> int | None:
 def _fixed(request: JsonObject) -> Iterator[Draft]:
     """What stands in front of every prompt: the system prompt and the tool definitions."""
     system, tools = request.get("system"), request.get("tools")
-    texts = [system] if isinstance(system, str) else [block.get("text") for block in system if isinstance(block, Mapping)] if system else []
+    blocks = system if isinstance(system, list) else [system]
+    texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
     pieces = tuple(draw("text", text) for text in texts if isinstance(text, str) and text)
     if pieces:
         yield Draft(role="system", origin="harness", pieces=pieces, label="system", records=0)

@@ -11,6 +11,7 @@ from ctxweb.importers.anthropic_messages.messages import is_message
 from ctxweb.importers.exchange_reader import ExchangeReader
 from ctxweb.importers.foreign import is_foreign
 from ctxweb.importers.physical import Head
+from ctxweb.importers.values import word
 
 OWN_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "mcp_tool_result", "compaction"}
@@ -53,7 +54,7 @@ def _messages_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _has_own_block(entry: Mapping[str, Any]) -> bool:
-    return "role" in entry and any(block.get("type") in OWN_BLOCKS for block in _blocks(entry))
+    return "role" in entry and any(word(block.get("type")) in OWN_BLOCKS for block in _blocks(entry))
 
 
 def _has_response(record: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "s
 
 def is_message(value: Any) -> bool:
     """Whether a value is one entry of a message list."""
-    return isinstance(value, dict) and value.get("role") in ROLES and isinstance(value.get("content"), str | list)
+    return isinstance(value, dict) and word(value.get("role")) in ROLES and isinstance(value.get("content"), str | list)
 
 
 def message_drafts(message: Mapping[str, Any]) -> tuple[Draft, ...]:

@@ -39,7 +39,7 @@ def checkpoint_of(payload: Mapping[str, Any], known: Mapping[str, int]) -> Check
     items: list[Draft | int] = []
     missing: list[str] = []
     for entry in entries:
-        if isinstance(entry, Mapping) and entry.get("type") in REFERENCES:
+        if isinstance(entry, Mapping) and word(entry.get("type")) in REFERENCES:
             name = word(entry.get("item_id")) or ""
             found = known.get(name)
             if found is None:

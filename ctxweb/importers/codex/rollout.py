@@ -31,7 +31,7 @@ ENVELOPES = frozenset({"session_meta", "response_item", "compacted", "turn_conte
 
 
 def is_envelope(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") in ENVELOPES and isinstance(value.get("payload"), dict)
+    return isinstance(value, dict) and word(value.get("type")) in ENVELOPES and isinstance(value.get("payload"), dict)
 
 
 class RolloutReader:

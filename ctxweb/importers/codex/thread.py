@@ -67,7 +67,7 @@ class Thread:
 
     def add_event(self, payload: JsonObject, place: Place) -> None:
         """An event of the user interface. Those that repeat an item change nothing."""
-        kind = payload.get("type")
+        kind = word(payload.get("type"))
         if kind == "token_count":
             info = payload.get("info")
             if isinstance(info, Mapping):

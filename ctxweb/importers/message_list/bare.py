@@ -29,7 +29,7 @@ ROLES: dict[str, Role] = {
 
 
 def is_bare_message(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("role") in ROLES and isinstance(value.get("content"), str | list)
+    return isinstance(value, dict) and word(value.get("role")) in ROLES and isinstance(value.get("content"), str | list)
 
 
 class BareDialect:

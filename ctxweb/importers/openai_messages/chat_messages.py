@@ -19,7 +19,7 @@ TIME_FIELDS = ("timestamp", "created_at", "created")
 
 def chat_drafts(message: Mapping[str, Any]) -> tuple[Draft, ...]:
     """The message, with the reasoning that some servers add to an answer as one of its own before it."""
-    if message.get("role") in TOOL_ROLES:
+    if word(message.get("role")) in TOOL_ROLES:
         return (_tool_draft(message),)
     given = str(message.get("role"))
     role = ROLES.get(given, "user")

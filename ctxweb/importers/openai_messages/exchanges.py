@@ -27,7 +27,7 @@ def is_message(value: Any) -> bool:
     """Whether a value is one message of a chat list or one item of a Responses list."""
     if not isinstance(value, dict):
         return False
-    if value.get("role") in CHAT_ROLES:
+    if word(value.get("role")) in CHAT_ROLES:
         return any(name in value for name in ("content", "tool_calls", "function_call"))
     kind = item_type(value)
     return "role" not in value and kind not in ("message", "agent_message") and is_known_type(kind)
@@ -35,7 +35,7 @@ def is_message(value: Any) -> bool:
 
 def message_drafts(value: JsonObject) -> tuple[Draft, ...]:
     """Drafts of one entry of a list."""
-    if value.get("role") in CHAT_ROLES:
+    if word(value.get("role")) in CHAT_ROLES:
         return chat_drafts(value)
     item = read_item(value)
     return () if item is None else (item.draft,)

@@ -10,6 +10,7 @@ from ctxweb.importers.foreign import is_foreign
 from ctxweb.importers.openai_messages.dialect import OpenAIDialect
 from ctxweb.importers.openai_messages.exchanges import exchange_of, is_message
 from ctxweb.importers.physical import Head
+from ctxweb.importers.values import word
 
 OWN_ROLES = frozenset({"system", "developer", "tool", "function"})
 OWN_PARTS = frozenset({"input_text", "output_text", "image_url", "input_image", "input_audio", "refusal"})
@@ -37,7 +38,7 @@ class OpenAIMessagesImporter:
             return 0.0
         if any(map(_is_own_entry, entries)) or any(map(_is_own_response, own)):
             return CERTAIN
-        return LIKELY if any(entry.get("role") in OWN_ROLES for entry in entries if isinstance(entry, dict)) else POSSIBLE
+        return LIKELY if any(word(entry.get("role")) in OWN_ROLES for entry in entries if isinstance(entry, dict)) else POSSIBLE
 
     def looks_like_record(self, value: Any) -> bool:
         return is_message(value) or exchange_of(value) is not None
@@ -62,7 +63,7 @@ def _is_own_entry(entry: Any) -> bool:
         return False
     if entry.get("tool_calls") or entry.get("tool_call_id") or entry.get("function_call"):
         return True
-    return entry.get("type") in OWN_ITEMS or any(part.get("type") in OWN_PARTS for part in _parts(entry))
+    return word(entry.get("type")) in OWN_ITEMS or any(word(part.get("type")) in OWN_PARTS for part in _parts(entry))
 
 
 def _is_own_response(record: Mapping[str, Any]) -> bool:
@@ -72,7 +73,7 @@ def _is_own_response(record: Mapping[str, Any]) -> bool:
 
 
 def _is_anthropic(entry: Any) -> bool:
-    return isinstance(entry, dict) and "role" in entry and any(part.get("type") in ANTHROPIC_PARTS for part in _parts(entry))
+    return isinstance(entry, dict) and "role" in entry and any(word(part.get("type")) in ANTHROPIC_PARTS for part in _parts(entry))
 
 
 def _parts(entry: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
