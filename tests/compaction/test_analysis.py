@@ -42,6 +42,7 @@ def _block(**fields: object) -> Block:
         ("claude-opus-4-5", _block(kind="thinking"), 17),
         ("gpt-5.5", _block(), 1000),
         ("gpt-5.5", _block(id=BlockId(1, 1)), 1011),
+        ("gpt-5.5", _block(kind="thinking", signature_chars=1000), 55),
         ("deepseek-chat", _block(kind="thinking"), 1037),
     ],
 )
@@ -150,12 +151,19 @@ def test_a_call_without_usage_is_stepped_over() -> None:
 def test_a_branch_is_compared_with_the_call_before_it_on_its_own_path() -> None:
     history = _lane(
         (100, HIDDEN + 100),
-        (9000, HIDDEN + 9100),
+        (50, HIDDEN + 5150),
         edited(remove([BlockId(2, 1)]), mechanism="rewind"),
         (50, HIDDEN + 150),
-        previous={3: 1},
+        previous={2: 1, 3: 1},
     )
-    assert detect(history.calls, history.sizes, history.compactions) == ()
+    events = detect(history.calls, history.sizes, history.compactions)
+    assert [(event.kind, event.before_call) for event in events] == [("rise", 2)]
+
+
+def test_a_fresh_start_in_the_file_is_compared_with_the_call_before_it() -> None:
+    history = _lane((100, HIDDEN + 5100), edited(remove([BlockId(1, 1)]), mechanism="clear"), (50, HIDDEN + 50), previous={2: None})
+    (event,) = detect(history.calls, history.sizes, history.compactions)
+    assert (event.kind, event.before_call, event.previous, event.amount) == ("drop", 2, 1, 5000)
 
 
 def test_a_second_try_after_a_compaction_is_no_inferred_drop() -> None:
