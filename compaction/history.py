@@ -41,6 +41,10 @@ BEFORE_SENDING: frozenset[Mechanism] = frozenset({"spill", "truncate_output"})
 """Mechanisms that may shorten a result before any call sees it; that is how it was sent, and no compaction of the view."""
 
 
+INHERITED = "inherited"
+"""Flag of a compaction that was copied from another session: it is applied here and counts there."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """A block in one state, visible in the calls from `from_call` to before `to_call` (None: still visible).
@@ -62,10 +66,10 @@ class Span:
 class FoldedCompaction:
     """A compaction with what it did to the estimates. `ordinal` counts all groups of edits of the lane from 1.
 
-    `index` counts recorded and inferred compactions only (None: the user's own rewind, revert or clear, and what was
-    shortened before sending). `compaction` comes without its edits: they are the ledger. `before_call` is the first call that saw
-    the result, None if none did. `edits` counts the ledger entries that are not additions, `never_sent` those of them
-    whose block no call had seen.
+    `index` counts recorded and inferred compactions only (None: the user's own rewind, revert or clear, what was shortened
+    before sending, and what another session did). `compaction` comes without its edits: they are the ledger. `before_call`
+    is the first call that saw the result, None if none did. `edits` counts the ledger entries that are not additions,
+    `never_sent` those of them whose block no call had seen.
     """
 
     ordinal: int
@@ -268,7 +272,7 @@ def _folded(compaction: Compaction, ordinal: int, batch: Batch, indexes: Iterato
     before_sending = compaction.mechanism in BEFORE_SENDING and edits == never_sent
     return FoldedCompaction(
         ordinal=ordinal,
-        index=None if before_sending or compaction.mechanism in USER_ACTIONS else next(indexes),
+        index=None if before_sending or compaction.mechanism in USER_ACTIONS or INHERITED in compaction.flags else next(indexes),
         compaction=replace(compaction, edits=()),
         before_call=None,
         estimate_before=batch.before,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +296,26 @@ def test_an_item_written_twice_is_a_duplicate_and_one_id_with_two_contents_is_no
     assert (dict(source.verdicts), len(source.only.messages)) == ({"ok": 3, "duplicate": 1}, 3)
 
 
+@pytest.mark.parametrize("change", [lambda raw: raw.replace(b"\n", b"\r\n"), lambda raw: b"\xef\xbb\xbf" + raw, lambda raw: raw.rstrip()])
+def test_line_ends_and_marks_change_nothing(change: Callable[[bytes], bytes]) -> None:
+    raw = (SAMPLES / "codex_rollout.jsonl").read_bytes()
+    first, again = read(IMPORTER, raw).only, read(IMPORTER, change(raw)).only
+    assert (again.history.spans, again.history.calls, again.messages) == (first.history.spans, first.history.calls, first.messages)
+
+
+def test_a_growing_rollout_keeps_the_numbers_of_its_messages_and_calls() -> None:
+    lines = (SAMPLES / "codex_rollout.jsonl").read_bytes().splitlines(keepends=True)
+    whole = read(IMPORTER, b"".join(lines)).only
+    for end in range(1, len(lines)):
+        part = read(IMPORTER, b"".join(lines[:end])).only
+        assert [block.id for message in part.messages for block in message.blocks] == [
+            block.id for message in whole.messages[: len(part.messages)] for block in message.blocks
+        ]
+        assert [(call.n, call.seq, call.usage) for call in part.calls] == [(call.n, call.seq, call.usage) for call in whole.calls][
+            : len(part.calls)
+        ]
+
+
 def test_a_rollout_that_lost_its_head_is_known_by_its_first_message() -> None:
     assert lane(user("a"), said("b")).lane.key == lane(user("a")).lane.key != lane(user("c")).lane.key
 
@@ -312,6 +333,14 @@ def test_a_fork_counts_only_its_own_call() -> None:
     assert [message.inherited for message in fork.messages] == [True] * 4 + [False] * 2
     assert (fork.usage("input_tokens"), fork.usage("cache_read_tokens"), fork.usage("output_tokens")) == (800, 5300, 33)
     assert {call.at // 86_400_000 for call in fork.calls} == {20521}  # 2026-03-09
+
+
+def test_a_compaction_in_a_copied_prefix_is_applied_and_counts_in_the_parent() -> None:
+    head = line("session_meta", {"id": "sub", "parent_thread_id": "p", "subagent_history_start_ordinal": 4})
+    copied = [user("a"), said("b"), compacted(message="sum")]
+    numbered = [{**one, "ordinal": n} for n, one in enumerate([head, *copied, user("c"), said("d"), count(9, 9)])]
+    reading = lane(*numbered)
+    assert (reading.view(1), reading.listed, len(reading.history.compactions)) == (["a", "sum", "c"], [], 1)
 
 
 @needs_shared
