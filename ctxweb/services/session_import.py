@@ -93,8 +93,7 @@ def import_enqueue(*, name: str, stream: BinaryIO) -> Job:
 
 def import_open(*, name: str, sha256: str, size: int) -> Job:
     """The one job of these stored bytes, queued if it was not yet or has ended."""
-    key = hashlib.sha256(f"import\0{sha256}".encode()).hexdigest()
-    return job_open(kind="import", key=key, params={"name": name, "sha256": sha256, "size": size})
+    return job_open(kind="import", key=_key(sha256), params={"name": name, "sha256": sha256, "size": size})
 
 
 def import_finish(*, job: Job, path: Path | None = None, progress: Progress | None = None) -> Job:
@@ -121,8 +120,14 @@ def _known(path: Path) -> Source | None:
     """The source with the same bytes, if it is imported; costs one read of the file and no copy."""
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if Job.objects.filter(key=_key(sha256)).exclude(state__in=FINAL).exists():
+        return None  # an import that was killed may have something to clean up
     sources = Source.objects.filter(sha256=sha256)
     return sources.get() if sources.count() == 1 and sources.filter(member="", state=Source.State.READY).exists() else None
+
+
+def _key(sha256: str) -> str:
+    return hashlib.sha256(f"import\0{sha256}".encode()).hexdigest()
 
 
 def _unchanged(source: Source) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db import connection
@@ -10,6 +10,7 @@ from django.db.models.functions import Substr
 
 from compaction.messages import Body as TextBody
 from ctxweb.models import Body, TokenCount
+from ctxweb.services.importing.counts import Counts
 from ctxweb.services.importing.tables import batches
 from ctxweb.services.search_index import bodies_index
 
@@ -69,13 +70,14 @@ def excerpt_of(text: str) -> str:
     return " ".join(text[:_EXCERPT_SOURCE_CHARS].split())[:EXCERPT_CHARS]
 
 
-def tokens_of(*, digests: Iterable[bytes], encoding: str) -> Mapping[bytes, int]:
+def tokens_of(*, digests: Iterable[bytes], encoding: str) -> Counts:
     """Counts by digest, for those bodies that are counted under the encoding."""
-    tokens: dict[bytes, int] = {}
-    for some in batches(digests):
-        rows = TokenCount.objects.filter(encoding=encoding, body__digest__in=some)
-        tokens.update((bytes(digest), count) for digest, count in rows.values_list("body__digest", "tokens"))
-    return tokens
+    return Counts(pair for some in batches(digests) for pair in _tokens(some, encoding))
+
+
+def _tokens(digests: list[bytes], encoding: str) -> Iterator[tuple[bytes, int]]:
+    rows = TokenCount.objects.filter(encoding=encoding, body__digest__in=digests)
+    return ((bytes(digest), tokens) for digest, tokens in rows.values_list("body__digest", "tokens"))
 
 
 def _counts(digests: list[bytes], encoding: str) -> dict[int, tuple[int, bool]]:

@@ -17,6 +17,7 @@ from ctxweb.jobs import JobRun
 from ctxweb.models import Revision, Source
 from ctxweb.services.importing.bodies import tokens_of
 from ctxweb.services.importing.counting import bodies_count
+from ctxweb.services.importing.counting_apart import bodies_count_apart
 from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
 from ctxweb.services.importing.intake import growth_of, head_of, importer_of, members_of, records_of, survey
 from ctxweb.services.importing.lanes import encoding_of, facts_of, records_of_lanes
@@ -27,6 +28,7 @@ from ctxweb.services.importing.showing import Growth, source_show
 from ctxweb.storage import blob_delete
 
 READ_BUFFER = 256 * 1024
+COUNT_APART_BYTES = 32 * 1024**2  # above this the tokenizer and the reader's structures together would need too much memory
 
 
 def import_run(run: JobRun) -> None:
@@ -142,7 +144,7 @@ class _Import:
             raise ImportRefused("no_session", "The source is of a known format, but holds no message of a session.")
         facts = [facts_of(lane=lane, format_id=self.importer.id) for lane in lanes]
         for encoding in sorted({encoding_of(lane) for lane in lanes}):
-            bodies_count(run=self.run, digests=parsed.digests, encoding=encoding)
+            self._count(parsed.digests, encoding)
         owned = records_of_lanes(lanes=lanes, parsed=parsed)
         self._note_source(parsed)
         self._publish(lanes, facts, owned, parsed.digests)
@@ -158,6 +160,10 @@ class _Import:
                 "records_lost", f"The records end at byte {parsed.end:,} of {self.source.stream_size:,}: report this source."
             )
         return parsed
+
+    def _count(self, digests: set[bytes], encoding: str) -> None:
+        count = bodies_count_apart if (self.source.stream_size or 0) > COUNT_APART_BYTES else bodies_count
+        count(run=self.run, digests=digests, encoding=encoding)
 
     def _open(self) -> Any:
         return io.BufferedReader(self.member.open(), READ_BUFFER)

@@ -24,10 +24,8 @@ def entry(number: int, *, session: str = SESSION, **changes: Any) -> dict[str, A
     else:
         usage = {"input_tokens": 5, "cache_creation_input_tokens": 40, "cache_read_input_tokens": 1000 * number, "output_tokens": 20}
         content = [{"type": "text", "text": f"answer {number}"}]
-        record |= {
-            "type": "assistant",
-            "message": {"id": f"msg_{session[:4]}_{number}", "role": "assistant", "model": "claude-opus-4-5", "content": content, "usage": usage},
-        }
+        message = {"id": f"msg_{session[:4]}_{number}", "role": "assistant", "model": "claude-opus-4-5", "content": content}
+        record |= {"type": "assistant", "message": message | {"usage": usage}}
     return record | changes
 
 

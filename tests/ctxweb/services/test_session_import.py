@@ -118,7 +118,8 @@ def test_a_rewritten_file_is_a_revision_and_the_old_bytes_stay(home: Home, tmp_p
 
 
 def test_a_less_full_reading_never_takes_the_place_of_a_fuller_one(home: Home, tmp_path: Path) -> None:
-    full, less = session(6), session(6).replace(b'"question 3 about', b'"question 3\xff about').replace(b'{"parentUuid": null', b'{ "parentUuid": null')
+    full = session(6)
+    less = full.replace(b'"question 3 about', b'"question 3\xff about').replace(b'{"parentUuid": null', b'{ "parentUuid": null')
     for order in ((full, less), (less, full)):
         for data in order:
             put(tmp_path, data)
@@ -155,7 +156,8 @@ def test_a_copied_call_counts_once_whatever_the_order(home: Home, tmp_path: Path
 
 @pytest.mark.parametrize("order", [("main", "agent"), ("agent", "main")])
 def test_a_subagent_finds_its_parent_whatever_the_order(home: Home, tmp_path: Path, order: tuple[str, str]) -> None:
-    agent = lines([entry(number, isSidechain=True, agentId="a1", uuid=f"side-{number}", parentUuid=f"side-{number - 1}" if number > 1 else None) for number in (1, 2)])
+    parents = {1: None, 2: "side-1"}
+    agent = lines([entry(n, isSidechain=True, agentId="a1", uuid=f"side-{n}", parentUuid=parent) for n, parent in parents.items()])
     agent = agent.replace(b"msg_1111_2", b"msg_side_2")
     files = {"main": session(4), "agent": agent}
     results = {name: put(tmp_path, files[name], f"{name}.jsonl") for name in order}
