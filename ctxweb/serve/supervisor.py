@@ -173,11 +173,11 @@ def web_plan(address: Address) -> ChildPlan:
 
 
 def web_answers(address: Address) -> bool:
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=2)
+    client = http.client.HTTPConnection(address.host, address.port, timeout=2)
     try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == http.HTTPStatus.OK
+        client.request("GET", "/healthz")
+        return client.getresponse().status == http.HTTPStatus.OK
     except OSError:
         return False
     finally:
-        connection.close()
+        client.close()
