@@ -59,7 +59,7 @@ def test_every_mark_that_a_published_system_writes_is_recognised_with_its_figure
         ("a\n\n[... 已截断: 原始 900 字符, 保留 100 字符 ...]", "truncated"),
         ("the file says [cleared] here", "whole"),
         (
-            "told: (Omitted 5 bytes. Full formatted result stored at: a. b)\n\n(Omitted 5 bytes. Full formatted result stored at: a. b) and more",
+            "told\n\n(Omitted 5 bytes. Full formatted result stored at: a. b) and more",
             "whole",
         ),
         ("", "whole"),
