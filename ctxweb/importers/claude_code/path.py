@@ -102,8 +102,9 @@ class Path:
             seq = self._seq(node)
             if seq:
                 self._on_path[seq] -= 1
-                self._answered.subtract(self._turns.results(seq))
-                lost.add(seq)
+                if not self._on_path[seq]:
+                    self._answered.subtract(self._turns.results(seq))
+                    lost.add(seq)
         del self._nodes[cut:]
         return lost
 
@@ -115,8 +116,9 @@ class Path:
             seq = self._seq(node)
             if seq:
                 self._on_path[seq] += 1
-                self._answered.update(self._turns.results(seq))
-                gained.add(seq)
+                if self._on_path[seq] == 1:
+                    self._answered.update(self._turns.results(seq))
+                    gained.add(seq)
         return gained
 
     def _take_kept(self) -> set[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from compaction.messages import Block, BlockId, Message, Origin, Role
 from ctxweb.importers.anthropic_content import Piece
@@ -25,9 +25,12 @@ class Turns:
         self.calls: dict[int, int] = {}
         self.owners: dict[str, int] = {}
         self.answers: dict[str, list[int]] = {}
+        self._uses: dict[int, tuple[str, ...]] = {}
+        self._results: dict[int, tuple[str, ...]] = {}
         self._first = array("L")
         self._further: dict[int, list[int]] = {}
         self._group()
+        self._merged = {seq: self._merge(seq) for seq in self._further}
         self._index_tools()
 
     def __len__(self) -> int:
@@ -54,26 +57,19 @@ class Turns:
 
     def pieces(self, seq: int) -> tuple[Piece, ...]:
         """Pieces of a message. A piece that an earlier line of the same call brought already is not repeated."""
-        further = self._further.get(seq)
-        first = self.entries[self.first(seq)].pieces
-        if further is None:
-            return first
-        pieces = list(first)
-        for place in further:
-            known = {_likeness(piece) for piece in pieces}
-            pieces.extend(piece for piece in self.entries[place].pieces if _likeness(piece) not in known)
-        return tuple(pieces)
+        merged = self._merged.get(seq)
+        return self.entries[self.first(seq)].pieces if merged is None else merged
 
     def blocks(self, seq: int) -> tuple[BlockId, ...]:
         return tuple(BlockId(seq, i) for i in range(1, len(self.pieces(seq)) + 1))
 
-    def results(self, seq: int) -> Iterator[str]:
+    def results(self, seq: int) -> tuple[str, ...]:
         """Ids of the tool calls that a message answers."""
-        return (piece.tool_id for piece in self.pieces(seq) if piece.kind == "tool_result" and piece.tool_id)
+        return self._results.get(seq, ())
 
-    def uses(self, seq: int) -> Iterator[str]:
+    def uses(self, seq: int) -> tuple[str, ...]:
         """Ids of the tool calls that a message makes."""
-        return (piece.tool_id for piece in self.pieces(seq) if piece.kind == "tool_use" and piece.tool_id)
+        return self._uses.get(seq, ())
 
     def _group(self) -> None:
         by_call: dict[str, int] = {}
@@ -91,15 +87,28 @@ class Turns:
                     self.calls[seq] = len(self.calls) + 1
             self.seq_of[place] = seq
 
+    def _merge(self, seq: int) -> tuple[Piece, ...]:
+        pieces: list[Piece] = []
+        known: set[tuple[str, bytes, str | None]] = set()
+        for entry in self.entries_of(seq):
+            pieces.extend(piece for piece in entry.pieces if _likeness(piece) not in known)
+            known.update(map(_likeness, entry.pieces))
+        return tuple(pieces)
+
     def _index_tools(self) -> None:
-        for seq in range(1, len(self) + 1):
-            if self.is_prompt(seq):
-                for tool_id in self.uses(seq):
+        for seq in filter(self.is_prompt, range(1, len(self) + 1)):
+            uses, results = (self._tool_ids(seq, kind) for kind in ("tool_use", "tool_result"))
+            if uses:
+                self._uses[seq] = uses
+                for tool_id in uses:
                     self.owners.setdefault(tool_id, seq)
-                for tool_id in self.results(seq):
-                    answers = self.answers.setdefault(tool_id, [])
-                    if answers[-1:] != [seq]:
-                        answers.append(seq)
+            if results:
+                self._results[seq] = results
+                for tool_id in results:
+                    self.answers.setdefault(tool_id, []).append(seq)
+
+    def _tool_ids(self, seq: int, kind: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(piece.tool_id for piece in self.pieces(seq) if piece.kind == kind and piece.tool_id))
 
 
 def _likeness(piece: Piece) -> tuple[str, bytes, str | None]:

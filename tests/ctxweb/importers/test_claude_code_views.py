@@ -90,6 +90,19 @@ def test_of_two_results_of_one_call_only_that_on_the_path_is_in_the_prompt() -> 
     assert folded.view(3) == ["go", '{"command":"ls"}', "new"]
 
 
+def test_a_result_beside_the_path_gives_way_to_one_on_it() -> None:
+    folded = lane(
+        user("u", None, "go"),
+        answer("a", "u", "m1", use("t1")),
+        result("r1", "a", "t1", "old"),
+        answer("b", "a", "m2", text("hm")),
+        result("r2", "b", "t1", "new"),
+        answer("c", "r2", "m3", text("done")),
+    )
+    assert folded.view(2) == ["go", '{"command":"ls"}', "old"]
+    assert folded.view(3) == ["go", '{"command":"ls"}', "hm", "new"]
+
+
 def test_a_parent_outside_the_file_is_replaced_by_the_record_before() -> None:
     folded = lane(turn("1", None, "one"), user("u2", "lost", "two"), answer("a2", "u2", "m2", text("ok")))
     assert folded.view(2) == ["one", "answer to one", "two"]
