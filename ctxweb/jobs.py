@@ -124,29 +124,33 @@ class JobRun:
     deadline: float | None = None
     progress: Callable[[Job], None] | None = None
     _attempt: int = field(init=False)
+    _has_progress: bool = False
 
     def __post_init__(self) -> None:
         self._attempt = self.job.attempt
 
     @contextlib.contextmanager
-    def commit(self, **progress: Any) -> Iterator[None]:
+    def commit(self, *, is_progress: bool = True, **progress: Any) -> Iterator[None]:
         """Commit the block's writes and the progress (`stage unit done total cursor`) in one transaction; renew the lease.
 
-        Raises JobLost (and rolls the block's writes back) when the job is no longer this run's; after the commit
-        JobCancelled when its end was asked for, SliceOver when the time is over.
+        `is_progress` is False for notes that every run makes again. Raises JobLost (and rolls the block's writes back) when
+        the job is no longer this run's; after the commit JobCancelled when its end was asked for, SliceOver when the time
+        is over.
         """
         with transaction.atomic():
             yield
-            self._write(fruitless=0, lease_until=_lease_end(), **progress)
+            fruitless = 0 if is_progress else self.job.fruitless
+            self._write(fruitless=fruitless, lease_until=_lease_end(), **progress)
+        self._has_progress = self._has_progress or is_progress
         if self.progress is not None:
             self.progress(self.job)
         self.check()
 
     def check(self) -> None:
-        """Raise JobCancelled or SliceOver between two batches."""
+        """Raise JobCancelled or SliceOver between two batches. A run that got no further yet is not over: it would begin alike again."""
         if Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists():
             raise JobCancelled
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self._has_progress and self.deadline is not None and time.monotonic() > self.deadline:
             raise SliceOver
 
     def end(self, state: Literal["succeeded", "failed", "cancelled", "queued"], **changes: Any) -> None:

@@ -133,7 +133,7 @@ class _Import:
             "size": run.job.params["size"], "format": importer.id, "layout": head.layout,
         }  # fmt: skip
         cursor["basis"] = basis
-        with run.commit(stage="parsing", cursor=cursor):
+        with run.commit(is_progress=False, stage="parsing", cursor=cursor):
             source, _ = Source.objects.get_or_create(sha256=sha256, member=member.name or "", defaults=values)
         return cls(run=run, member=member, cursor=cursor, source=source, head=head, importer=importer, growth=growth)
 
@@ -184,6 +184,8 @@ class _Import:
                 continue
             self.cursor.update({**CURSOR, **self.cursor})
             tokens = tokens_of(digests=digests, encoding=told["encoding"])
+            if lane is lanes[-1]:
+                digests.clear()  # the fold is where the most memory is needed
             lane_publish(
                 run=self.run,
                 cursor=self.cursor,
