@@ -113,7 +113,7 @@ def delegate(script: Script) -> None:
     asked = script.answer(script.say("A second pair of eyes on the sequence numbers."), task)
     prompt, hidden, sent = script.prompt, script.hidden, script.sent
     script.prompt, script.hidden, script.sent, script.last = {}, 9_800, 0, None
-    agent = {"isSidechain": True, "agentId": "a51c09e2"}
+    agent: dict[str, Any] = {"isSidechain": True, "agentId": "a51c09e2"}
     script.chain("user", message={"role": "user", "content": "Look for gaps in the sequence numbers."}, **agent)
     use = script.use("Grep", pattern="INSERT INTO events", path="shop")
     script.answer(script.say("I will search for direct writes."), use, **agent)
