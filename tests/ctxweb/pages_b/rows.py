@@ -263,7 +263,7 @@ def _store(writer: Writer, name: str) -> Session:
         native_id=f"native-{name}",
         format="claude_code",
         lane="main",
-        title=f"Session {name}: {writer.text}",
+        title=f"Session {name}: {writer.text}"[:200],
         model="claude-opus-4-5",
         encoding="o200k_base",
         context_window=200_000,
