@@ -15,7 +15,8 @@ HOSTILE = (
 
 def broken_session(count: Count) -> bytes:
     """Orphans, hostile text, impossible figures, a glued line, a fragment, NUL bytes, bad UTF-8, a torn tail."""
-    script = Script(name="broken", seed=13, count=count, hidden=15_900)
+    script = Script(seed=13, count=count, hidden=15_900)
+    script.title("Why the nightly export stops (a damaged file)")
     script.user("Why does the nightly export stop? " + HOSTILE)
     script.step("Read", source_file(40, 6), script.say(HOSTILE), file_path="/home/ana/shop/export/<b>nightly</b>.py")
     lost = script.use("Bash", command="tail -n 40 export.log")
@@ -34,7 +35,7 @@ def broken_session(count: Count) -> bytes:
     impossible_usage(script)
     script.user("Bytes that are no text follow: MARK")
     lines[-1] = lines[-1].replace(b"MARK", b"\xff\xfe\xc3(")
-    lines.append(lines[0])
+    lines.append(lines[1])
     lines.append(b"[1,2,3]")
     script.answer(script.say("With a timeout of 30 s the worker ends by itself and the export goes on."))
     script.user("Thanks. Please also write the release note")

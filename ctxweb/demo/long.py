@@ -29,8 +29,8 @@ SECOND_SUMMARY = """1. Request and intent: move the order history to the event s
 
 def long_session(count: Count) -> bytes:
     """About ninety calls: two summaries, a micro-compaction, a spill, a rewind, a subagent, a drop without a record."""
-    script = Script(name="long", seed=12, count=count, hidden=21_300)
-    script.write({"type": "summary", "summary": "Move the order history to the event store", "leafUuid": script.identifier()})
+    script = Script(seed=12, count=count, hidden=21_300)
+    script.title("Move the order history to the event store")
     script.user(INSTRUCTION)
     explore(script)
     convert(script)

@@ -26,10 +26,9 @@ CACHE_SECONDS = 300
 class Script:
     """Writes one session. `records` are its lines without line ends; `last` is the uuid that the next record follows."""
 
-    def __init__(self, *, name: str, seed: int, count: Count, hidden: int, model: str = "claude-opus-4-5-20251101") -> None:
+    def __init__(self, *, seed: int, count: Count, hidden: int, model: str = "claude-opus-4-5-20251101") -> None:
         self.random = random.Random(seed)
         self.session_id = self.identifier()
-        self.name = name
         self.model = model
         self.count = count
         self.hidden = hidden
@@ -52,6 +51,9 @@ class Script:
 
     def write(self, record: Json) -> None:
         self.records.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode())
+
+    def title(self, text: str) -> None:
+        self.write({"type": "custom-title", "customTitle": text, "sessionId": self.session_id})
 
     def chain(self, kind: str, *, parent: str | None = None, **fields: Any) -> str:
         """Write one record of the chain and return its uuid."""

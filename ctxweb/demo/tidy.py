@@ -8,8 +8,8 @@ from ctxweb.demo.texts import source_file, test_log
 
 def tidy_session(count: Count) -> bytes:
     """Eight calls: read, change, test, answer. The prompt only grows."""
-    script = Script(name="tidy", seed=11, count=count, hidden=16_400)
-    script.write({"type": "summary", "summary": "Round prices once, at the end", "leafUuid": script.identifier()})
+    script = Script(seed=11, count=count, hidden=16_400)
+    script.title("Round prices once, at the end")
     script.user("Prices on invoices are rounded per line. Round once, at the end, and keep the tests green.")
     script.step(
         "Grep",
