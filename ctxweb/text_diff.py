@@ -15,6 +15,7 @@ from rapidfuzz.distance import Indel
 LINES_COMPARED = 5_000
 LINE_CHARS = 400  # longer lines are cut in the picture of the difference
 KEPT_LINES = 3  # of a folded run, at each end
+ALIKE = 0.5  # below this share of equal words two lines have nothing to do with each other, and no word is marked
 BUDGET_CHARS = 4_096  # nothing more is sent unasked
 _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
@@ -67,23 +68,19 @@ def diff_of(before: str, after: str, *, budget: int = BUDGET_CHARS) -> Diff:
 
 
 def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[list[DiffLine]]:
-    """Runs of lines of one sign; a deleted line that an inserted one follows in its place has its words marked."""
+    """Runs of lines of one sign. Lines that stand in each other's place are deleted ones first, with changed words marked."""
     deleted: list[DiffLine] = []
+    inserted: list[DiffLine] = []
     for block in Indel.opcodes(old, new):
-        if block.tag == "delete":
-            deleted += [_line("−", old[k], old=k + 1) for k in range(block.src_start, block.src_end)]
-        elif block.tag == "insert":
-            inserted = [_line("+", new[k], new=k + 1) for k in range(block.dest_start, block.dest_end)]
+        if block.tag == "equal":
             yield from _paired(deleted, inserted)
-            deleted = []
-        else:
-            if deleted:
-                yield deleted
-            deleted = []
+            deleted, inserted = [], []
             pairs = zip(range(block.src_start, block.src_end), range(block.dest_start, block.dest_end), strict=True)
             yield [_line(" ", old[k], old=k + 1, new=m + 1) for k, m in pairs]
-    if deleted:
-        yield deleted
+        else:
+            deleted += [_line("−", old[k], old=k + 1) for k in range(block.src_start, block.src_end) if block.tag == "delete"]
+            inserted += [_line("+", new[k], new=k + 1) for k in range(block.dest_start, block.dest_end) if block.tag == "insert"]
+    yield from _paired(deleted, inserted)
 
 
 def _line(sign: Sign, text: str, *, old: int | None = None, new: int | None = None) -> DiffLine:
@@ -93,13 +90,13 @@ def _line(sign: Sign, text: str, *, old: int | None = None, new: int | None = No
 def _paired(deleted: list[DiffLine], inserted: list[DiffLine]) -> Iterator[list[DiffLine]]:
     for place in range(min(len(deleted), len(inserted))):
         deleted[place], inserted[place] = _marked(deleted[place], inserted[place])
-    if deleted:
-        yield deleted
-    yield inserted
+    yield from (run for run in (deleted, inserted) if run)
 
 
 def _marked(gone: DiffLine, come: DiffLine) -> tuple[DiffLine, DiffLine]:
     old, new = _WORD.findall(gone.words[0].text), _WORD.findall(come.words[0].text)
+    if Indel.normalized_similarity(old, new) < ALIKE:
+        return gone, come
     blocks = Indel.opcodes(old, new)
     kept = [(block.tag != "delete", "".join(old[block.src_start : block.src_end])) for block in blocks]
     come_in = [(block.tag != "insert", "".join(new[block.dest_start : block.dest_end])) for block in blocks]

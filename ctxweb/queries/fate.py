@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -111,7 +111,7 @@ def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING, limit:
     block, message = found.first(), Message.objects.filter(revision=lane.revision, seq=place.seq).first()
     if block is None or message is None:
         raise Http404
-    first = ModelCall.objects.filter(revision=lane.revision, n=block.first_call).first()
+    first = ModelCall.objects.filter(revision=lane.revision, n=block.first_call or 0).first()
     spans = lives(lane=lane, places=[place]).get(place, ())
     entries = LedgerEntry.objects.filter(history=lane.history, seq=place.seq, i=place.i).select_related("compaction").order_by("ordinal")
     edits = tuple(_edit(entry) for entry in entries)
@@ -173,7 +173,7 @@ def _carriers(lane: Lane, edits: Sequence[FateEdit]) -> tuple[Relative, ...]:
     return _relatives(lane, put)
 
 
-def _relatives(lane: Lane, places: dict[Place, int | None]) -> tuple[Relative, ...]:
+def _relatives(lane: Lane, places: Mapping[Place, int | None]) -> tuple[Relative, ...]:
     seqs = {seq for seq, _ in places}
     messages = {row.seq: row for row in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
     blocks = Block.objects.filter(revision=lane.revision, seq__in=seqs).order_by("seq", "i")

@@ -156,7 +156,13 @@ def _places(lane: Lane, calls: Iterable[int | None]) -> dict[int, _Place]:
         .values("before_call")
         .annotate(first=Min("ordinal"), together=Count("pk"), removed=Sum("removed"), added=Sum("added"), entered=Sum("entered"))
     )
-    return {row.pop("before_call"): _Place(**row) for row in sums}
+    return {
+        row["before_call"]: _Place(
+            first=row["first"], together=row["together"], removed=row["removed"], added=row["added"], entered=row["entered"]
+        )
+        for row in sums
+        if row["before_call"] is not None
+    }
 
 
 def _compaction_row(row: Compaction, places: Mapping[int, _Place]) -> CompactionRow:

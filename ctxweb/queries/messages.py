@@ -185,8 +185,8 @@ def _messages(lane: Lane, window: Sequence[tuple[int, int, Block | None]]) -> tu
 
 
 def _calls(revision: Revision, messages: Iterable[Message], blocks: Iterable[Block]) -> dict[int, ModelCall]:
-    wanted = {message.call for message in messages} | {block.first_call for block in blocks}
-    found = ModelCall.objects.filter(revision=revision, n__in=wanted - {None})
+    numbers = [*(message.call for message in messages), *(block.first_call for block in blocks)]
+    found = ModelCall.objects.filter(revision=revision, n__in={n for n in numbers if n is not None})
     return {call.n: call for call in found.only("n", "prompt_tokens", "output_tokens", "estimate")}
 
 

@@ -41,8 +41,9 @@ def readable_history(*, public_id: str) -> Lane:
     found = History.objects.select_related("revision__session__current__source", "revision__session__parent")
     for history in found.filter(public_id=public_id):
         session = history.revision.session
-        if session.current is not None and session.current_id == history.revision_id:
-            return Lane(session=session, revision=session.current, history=history)
+        current = session.current if session is not None else None
+        if session is not None and current is not None and current.pk == history.revision_id:
+            return Lane(session=session, revision=current, history=history)
     raise Http404
 
 

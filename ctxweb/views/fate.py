@@ -167,5 +167,6 @@ def _stories(shown: BlockFate, address: str, whole_diff: int | None) -> Iterator
             wanted = whole_diff == edit.ordinal
             diff = edit_diff(before=before, after=edit.body_after, **({"budget": WHOLE_DIFF_CHARS} if wanted else {}))
             whole = addresses.with_query(address, diff=edit.ordinal) + f"#e{edit.ordinal}" if diff.is_cut and not wanted else None
+            diff = diff if diff.removed or diff.added else None  # it was logged in this state already
             before = edit.body_after
         yield EditStory(edit=edit, diff=diff, whole=whole)

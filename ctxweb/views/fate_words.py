@@ -22,7 +22,7 @@ def finding_of(fate: BlockFate) -> str:
     if fate.born is None:
         return f"Block {block} was in no prompt: {_unseen(fate, taking)}."
     calls = f"call {fate.born:,}" if fate.born == fate.last_seen else f"calls {fate.born:,}–{fate.last_seen or fate.calls:,}"
-    if fate.last_seen is None:
+    if fate.block.end == "visible":
         changed = f"; {_named(taking[-1])} {DONE[taking[-1].action]}" if taking else ""
         return f"Block {block} has been visible since call {fate.born:,}{changed}."
     if not taking:

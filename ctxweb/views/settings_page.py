@@ -26,6 +26,7 @@ KEYS = (
     ("?", "the keys of this page"),
 )
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsPage:
     """`keys` are those of every page, `tab_keys` those that lead to a session's tabs."""

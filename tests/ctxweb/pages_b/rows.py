@@ -287,10 +287,12 @@ def _store(writer: Writer, name: str) -> Session:
 
 
 def _store_rows(writer: Writer, source: Source, revision: Revision, stored: dict[bytes, Body]) -> None:
-    session = revision.session
-    history = History.objects.create(public_id=f"{session.public_id}r", revision=revision, origin="recorded")
-    for row in (*writer.messages, *writer.calls):
-        row.revision = revision
+    history_id = f"session0000{source.name.removesuffix('.jsonl')}0000r"
+    history = History.objects.create(public_id=history_id, revision=revision, origin="recorded")
+    for message in writer.messages:
+        message.revision = revision
+    for call in writer.calls:
+        call.revision = revision
     spans: dict[tuple[int, int], list[Span]] = {}
     for span in writer.spans:
         spans.setdefault((span.seq, span.i), []).append(span)
@@ -305,8 +307,10 @@ def _store_rows(writer: Writer, source: Source, revision: Revision, stored: dict
     Message.objects.bulk_create(writer.messages)
     Block.objects.bulk_create(writer.blocks)
     ModelCall.objects.bulk_create(writer.calls)
-    for row in (*writer.spans, *writer.compactions):
+    for row in writer.spans:
         row.history = history
+    for compaction in writer.compactions:
+        compaction.history = history
     Span.objects.bulk_create(writer.spans)
     Compaction.objects.bulk_create(writer.compactions)
     for entry in writer.entries:

@@ -36,7 +36,9 @@ def queries(address: str) -> int:
 
 
 def test_messages_come_in_windows_that_join_without_a_gap_or_a_double(session: Session) -> None:
-    after, seen, windows = "", [], 0
+    after: str | None = ""
+    seen: list[str] = []
+    windows = 0
     while after is not None:
         window = get(f"/sessions/{session.public_id}/messages?limit=10&after={after}")
         seen += [block["block"] for message in window["messages"] for block in message["blocks"]]

@@ -112,8 +112,10 @@ def test_a_long_text_is_folded_and_reached_in_pieces() -> None:
     text = Client().get(f"/s/{session.public_id}/b/1.1").content.decode()
     assert len(text) < 100_000
     assert "characters folded" in text
-    digest, start, whole, pieces = Client().get(f"/api/v1/sessions/{session.public_id}/messages?limit=1").json(), 0, "", 0
-    body = digest["messages"][0]["blocks"][0]["body"]
+    window = Client().get(f"/api/v1/sessions/{session.public_id}/messages?limit=1").json()
+    body = window["messages"][0]["blocks"][0]["body"]
+    start: int | None = 0
+    whole, pieces = "", 0
     while start is not None:
         page = Client().get(f"/s/{session.public_id}/body/{body}?start={start}")
         assert len(page.content) < 200_000
