@@ -107,7 +107,7 @@ class _LaneEvents:
         before = self._tree.logical.get(boundary, NONE)
         near = Neighbours(before=self._reported_before(before), after=self._reported_after(boundary))
         summaries = tuple(self._turns.seq_of[summary] for summary in self._tree.summaries[boundary])
-        if boundary not in self._used:
+        if not self._used[boundary]:
             base = Path(self._tree, self._turns).move(before, boundary).shown if before != NONE else ()
             compaction = full_compaction(entry, self._turns, base, summaries, Neighbours(before=near.before), detached=True)
             yield self._beside(compaction, base)
@@ -123,7 +123,7 @@ class _LaneEvents:
         micro = entry.extra.micro
         if micro is None:
             return
-        if place not in self._used:
+        if not self._used[place]:
             base = Path(self._tree, self._turns).move(place, place).shown
             yield self._beside(micro_compaction(entry, micro, self._turns, set(base), detached=True), base)
             return
@@ -139,7 +139,7 @@ class _LaneEvents:
             seq,
             call=self._turns.calls.get(seq),
             inherited=self._is_inherited(seq),
-            abandoned=self._turns.is_prompt(seq) and seq not in self._active,
+            abandoned=self._turns.is_prompt(seq) and not self._active[seq],
             is_subagent=self._facts.is_subagent,
         )
 
@@ -156,7 +156,7 @@ class _LaneEvents:
             model=entry.model,
             at=figures.at,
             previous=self._previous(place, self._turns.calls[seq]),
-            abandoned=seq not in self._active,
+            abandoned=not self._active[seq],
             inherited=self._is_inherited(seq),
             fidelity=self._fidelity,
             output_reliable=is_reliable_output(figures.usage.output_tokens, answer_chars, is_finished=figures.is_finished),
@@ -183,11 +183,13 @@ class _LaneEvents:
         entry = self._entries[place]
         return entry.is_message and "meta" not in entry.marks
 
-    def _active_seqs(self) -> set[int]:
-        active: set[int] = set()
+    def _active_seqs(self) -> bytearray:
+        """For each seq, whether its message is part of the conversation as it went on to the end."""
+        active = bytearray(len(self._turns) + 1)
         node = self._leaf
         while node != NONE:
-            active.update(Path(self._tree, self._turns).move(node, len(self._entries)).shown)
+            for seq in Path(self._tree, self._turns).move(node, len(self._entries)).shown:
+                active[seq] = 1
             node = self._tree.back[self._tree.roots[node]]
         return active
 

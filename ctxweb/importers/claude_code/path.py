@@ -39,7 +39,7 @@ class Path:
         self._on_path: Counter[int] = Counter()
         self._answered: Counter[str] = Counter()
         self._kept: frozenset[int] = frozenset()
-        self._ever: set[int] = set()
+        self._ever = bytearray(len(turns) + 1)
         self._written = 0
         self.view: dict[int, None] = {}
 
@@ -64,12 +64,12 @@ class Path:
             del self.view[seq]
         added = [seq for seq in sorted(arriving) if seq not in self.view and self._turns.first(seq) < limit and self._belongs(seq)]
         self.view.update(dict.fromkeys(added))
-        restored = tuple(seq for seq in added if seq in self._ever)
-        self._ever.update(added)
+        restored, shown = (tuple(seq for seq in added if self._ever[seq] == ever) for ever in (1, 0))
+        self._remember(added)
         return Move(
             removed=removed,
             restored=restored,
-            shown=tuple(seq for seq in added if seq not in restored),
+            shown=shown,
             turn=fresh[-1] if fresh else NONE,
             is_new_root=is_new_root,
         )
@@ -83,8 +83,12 @@ class Path:
         for seq in taken:
             del self.view[seq]
         self.view.update(dict.fromkeys(summaries))
-        self._ever.update(self.view)
+        self._remember(self.view)
         return taken
+
+    def _remember(self, seqs: Iterable[int]) -> None:
+        for seq in seqs:
+            self._ever[seq] = 1
 
     def _way(self, node: int) -> tuple[list[int], int]:
         """Nodes from `node` up to where the present path is met (`NONE`: nowhere)."""
@@ -163,12 +167,12 @@ class Path:
         return self._turns.answers[tool_id][0] == seq and not self._answered[tool_id]
 
 
-def nodes_in_use(tree: Tree, starts: Iterable[int]) -> set[int]:
-    """All nodes on the ways from `starts` back through the conversation."""
-    used: set[int] = set()
+def nodes_in_use(tree: Tree, starts: Iterable[int]) -> bytearray:
+    """For each place, whether it is on the way from one of `starts` back through the conversation."""
+    used = bytearray(len(tree.back))
     for start in starts:
         for node in tree.before(start):
-            if node in used:
+            if used[node]:
                 break
-            used.add(node)
+            used[node] = 1
     return used

@@ -68,7 +68,7 @@ def read_entry(record: RawRecord, value: dict[str, Any], kind: EntryKind, *, fol
     marks = _marks(value, message, kind, follows_boundary=follows_boundary)
     entry = Entry(
         number=record.number,
-        line=record.line,
+        line=record.number if record.line == record.number else record.line,  # one object for both, as in most files
         kind=kind,
         uuid=word(value.get("uuid")),
         parent=_parent(value),

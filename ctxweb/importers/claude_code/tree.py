@@ -6,12 +6,18 @@ analysis.md 1.1 (missing parents), formats.md 2 (boundaries, preserved messages)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ctxweb.importers.claude_code.entries import UNNAMED, Entry
 
 NONE = -1
+UNKNOWN = -2
+
+
+def _places(places: Iterable[int] = ()) -> array[int]:
+    return array("l", places)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,10 +32,10 @@ class Tree:
     """
 
     is_node: list[bool] = field(default_factory=list)
-    up: list[int] = field(default_factory=list)
-    roots: list[int] = field(default_factory=list)
+    up: array[int] = field(default_factory=_places)
+    roots: array[int] = field(default_factory=_places)
     logical: dict[int, int] = field(default_factory=dict)
-    back: list[int] = field(default_factory=list)
+    back: array[int] = field(default_factory=_places)
     summaries: dict[int, list[int]] = field(default_factory=dict)
     kept: dict[int, frozenset[int]] = field(default_factory=dict)
     missing: set[int] = field(default_factory=set)
@@ -57,15 +63,15 @@ def tree_of(entries: Sequence[Entry]) -> Tree:
     _break_cycles(parents)
     tree.is_node = is_node = [_is_node(tree, entry, place) for place, entry in enumerate(entries)]
     nearest = ends(parents, is_node)
-    tree.up = [NONE if parent == NONE else nearest[parent] for parent in parents]
+    tree.up = _places(NONE if parent == NONE else nearest[parent] for parent in parents)
     roots = ends(tree.up, [above == NONE for above in tree.up])
-    tree.roots = [NONE if node == NONE else roots[node] for node in nearest]
+    tree.roots = _places(NONE if node == NONE else roots[node] for node in nearest)
     tops = ends(parents, [parent == NONE or is_node[parent] for parent in parents])
     befores = ((place, tree.logical.get(tops[place], NONE)) for place, above in enumerate(tree.up) if above == NONE and is_node[place])
     tree.logical = {root: nearest[before] for root, before in befores if before != NONE}
     _join_phases(tree, entries)
     _untie_phases(tree)
-    tree.back = [tree.logical.get(place, NONE) if above == NONE else above for place, above in enumerate(tree.up)]
+    tree.back = _places(tree.logical.get(place, NONE) if above == NONE else above for place, above in enumerate(tree.up))
     return tree
 
 
@@ -98,9 +104,9 @@ def _pair_summaries(tree: Tree, entries: Sequence[Entry], index: dict[str, int])
             waiting = NONE
 
 
-def _parents(tree: Tree, entries: Sequence[Entry], index: dict[str, int]) -> list[int]:
+def _parents(tree: Tree, entries: Sequence[Entry], index: dict[str, int]) -> array[int]:
     owners = {summary: boundary for boundary, summaries in tree.summaries.items() for summary in summaries}
-    parents, previous = [], NONE
+    parents, previous = _places(), NONE
     for place, entry in enumerate(entries):
         parents.append(_parent(tree, entry, index, place, previous))
         if place in owners and owners[place] != place:
@@ -125,7 +131,7 @@ def _parent(tree: Tree, entry: Entry, index: dict[str, int], place: int, previou
     return parent
 
 
-def _keep_messages(tree: Tree, entries: Sequence[Entry], index: dict[str, int], parents: list[int]) -> None:
+def _keep_messages(tree: Tree, entries: Sequence[Entry], index: dict[str, int], parents: array[int]) -> None:
     """Messages that a boundary kept follow its anchor: what was logged after it and hangs on one of them hangs on the anchor."""
     anchors: dict[int, int] = {}
     for place, entry in enumerate(entries):
@@ -139,7 +145,7 @@ def _keep_messages(tree: Tree, entries: Sequence[Entry], index: dict[str, int], 
             parents[place] = anchors[parents[place]]
 
 
-def _kept_places(kept: tuple[str, ...], segment: tuple[str, str] | None, index: dict[str, int], parents: list[int]) -> list[int]:
+def _kept_places(kept: tuple[str, ...], segment: tuple[str, str] | None, index: dict[str, int], parents: array[int]) -> list[int]:
     if segment is None:
         return [index[uuid] for uuid in kept if uuid in index]
     head, place = index.get(segment[0], NONE), index.get(segment[1], NONE)
@@ -150,7 +156,7 @@ def _kept_places(kept: tuple[str, ...], segment: tuple[str, str] | None, index: 
     return places if head in places else []
 
 
-def _break_cycles(parents: list[int]) -> None:
+def _break_cycles(parents: array[int]) -> None:
     """Cut rings of parents where they are entered first, so that every path ends at a root."""
     finished = bytearray(len(parents))
     for start in range(len(parents)):
@@ -181,7 +187,7 @@ def _join_phases(tree: Tree, entries: Sequence[Entry]) -> None:
 
 def _untie_phases(tree: Tree) -> None:
     """Drop links between phases that lead back to the phase they come from."""
-    above = [NONE] * len(tree.up)
+    above = _places([NONE]) * len(tree.up)
     for root, before in tree.logical.items():
         above[root] = tree.roots[before]
     _break_cycles(above)
@@ -192,13 +198,13 @@ def _is_node(tree: Tree, entry: Entry, place: int) -> bool:
     return entry.is_message or place in tree.summaries or entry.extra.micro is not None
 
 
-def ends(above: Sequence[int], is_end: Sequence[bool]) -> list[int]:
+def ends(above: Sequence[int], is_end: Sequence[bool]) -> array[int]:
     """For each place the first end on the way up, the place itself included; `NONE` where the way ends without one."""
-    known: list[int | None] = [None] * len(above)
+    known = array("l", [UNKNOWN]) * len(above)
     for start in range(len(above)):
         trail: list[int] = []
         place, found = start, known[start]
-        while found is None:
+        while found == UNKNOWN:
             trail.append(place)
             if is_end[place]:
                 found = place
@@ -207,4 +213,4 @@ def ends(above: Sequence[int], is_end: Sequence[bool]) -> list[int]:
                 found = NONE if place == NONE else known[place]
         for passed in trail:
             known[passed] = found
-    return [NONE if found is None else found for found in known]
+    return known

@@ -25,12 +25,12 @@ class Turns:
         self.calls: dict[int, int] = {}
         self.owners: dict[str, int] = {}
         self.answers: dict[str, list[int]] = {}
-        self._uses: dict[int, tuple[str, ...]] = {}
-        self._results: dict[int, tuple[str, ...]] = {}
         self._first = array("L")
         self._further: dict[int, list[int]] = {}
         self._group()
         self._merged = {seq: self._merge(seq) for seq in self._further}
+        self._uses: list[tuple[str, ...]] = [()] * (len(self) + 1)
+        self._results: list[tuple[str, ...]] = [()] * (len(self) + 1)
         self._index_tools()
 
     def __len__(self) -> int:
@@ -65,11 +65,11 @@ class Turns:
 
     def results(self, seq: int) -> tuple[str, ...]:
         """Ids of the tool calls that a message answers."""
-        return self._results.get(seq, ())
+        return self._results[seq]
 
     def uses(self, seq: int) -> tuple[str, ...]:
         """Ids of the tool calls that a message makes."""
-        return self._uses.get(seq, ())
+        return self._uses[seq]
 
     def _group(self) -> None:
         by_call: dict[str, int] = {}
@@ -97,15 +97,11 @@ class Turns:
 
     def _index_tools(self) -> None:
         for seq in filter(self.is_prompt, range(1, len(self) + 1)):
-            uses, results = (self._tool_ids(seq, kind) for kind in ("tool_use", "tool_result"))
-            if uses:
-                self._uses[seq] = uses
-                for tool_id in uses:
-                    self.owners.setdefault(tool_id, seq)
-            if results:
-                self._results[seq] = results
-                for tool_id in results:
-                    self.answers.setdefault(tool_id, []).append(seq)
+            self._uses[seq], self._results[seq] = (self._tool_ids(seq, kind) for kind in ("tool_use", "tool_result"))
+            for tool_id in self._uses[seq]:
+                self.owners.setdefault(tool_id, seq)
+            for tool_id in self._results[seq]:
+                self.answers.setdefault(tool_id, []).append(seq)
 
     def _tool_ids(self, seq: int, kind: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(piece.tool_id for piece in self.pieces(seq) if piece.kind == kind and piece.tool_id))
