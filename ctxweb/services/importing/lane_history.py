@@ -67,10 +67,12 @@ def lane_fold(
 
 
 def _evidence(history: History, inferred: tuple[Inferred, ...]) -> dict[int, dict[str, Any]]:
-    """What speaks for each inferred drop, by the ordinal that it has in the history."""
+    """What speaks for each inferred drop, by the ordinal that it has in the history. A compaction that an importer inferred
+    from the logged prompts is its own evidence."""
     events = {(event.line, event.before_call): event for event in inferred if event.kind == "drop"}
     drops = (folded for folded in history.compactions if folded.compaction.origin == "inferred")
-    return {folded.ordinal: asdict(events[folded.compaction.line, folded.before_call or 0]) for folded in drops}
+    found = ((folded.ordinal, events.get((folded.compaction.line, folded.before_call or 0))) for folded in drops)
+    return {ordinal: asdict(event) for ordinal, event in found if event is not None}
 
 
 def _rise(event: Inferred) -> Finding:

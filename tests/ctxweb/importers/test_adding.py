@@ -11,6 +11,7 @@ import pytest
 
 import ctxweb.importers
 from ctxweb.importers import IMPORTERS, recognise
+from ctxweb.importers.base import Importer
 from tests.ctxweb.importers.readings import head_of, read
 from tests.shared import REPO
 
@@ -40,8 +41,10 @@ def test_a_format_is_one_file_and_one_line(teletype: ModuleType, monkeypatch: py
     assert recognise(head_of(log)) is None
     assert blocks(ADDING, "python")[1].strip() == "teletype.IMPORTER,"
     monkeypatch.setattr(ctxweb.importers, "IMPORTERS", (*IMPORTERS, teletype.IMPORTER))
-    assert recognise(head_of(log)) is teletype.IMPORTER
-    source = read(teletype.IMPORTER, log)
+    importer = recognise(head_of(log))
+    assert importer is not None
+    assert importer.id == "teletype"
+    source = read(importer, log)
     assert dict(source.verdicts) == {"ok": 5}
     assert (source.only.view(1), source.only.view(2)) == (["Which port?"], ["And now?"])
     assert [(one.compaction.mechanism, one.edits) for one in source.only.listed] == [("sliding_window", 2)]
@@ -58,7 +61,7 @@ def test_every_format_stands_in_the_docs() -> None:
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.id)
-def test_every_importer_keeps_the_contract(importer: ctxweb.importers.Importer) -> None:
+def test_every_importer_keeps_the_contract(importer: Importer) -> None:
     assert re.fullmatch(r"[a-z_]+", importer.id)
     assert importer.title
     assert importer.sniff(head_of(b'{"hello": "world"}')) == 0.0
