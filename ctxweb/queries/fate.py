@@ -22,6 +22,7 @@ DIFF_CHARS = 400_000  # of each side; what lies behind is not compared
 CARRIERS = 20
 BEGINNING = BlockId(0, 0)
 NEIGHBOURS = 20
+FILE_BLOCKS = 400  # of the same file whose lives are drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +211,33 @@ def neighbours(*, lane: Lane, path: str, after: BlockId, limit: int = NEIGHBOURS
         tokens=blocks.aggregate(tokens=Sum("estimate"))["tokens"] or 0,
         blocks=_relatives(lane, dict.fromkeys(shown)),
         next=f"{shown[-1][0]}.{shown[-1][1]}" if len(places) > limit else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLives:
+    """The lives of the blocks of one kind, of the same file; `blocks` of them are drawn."""
+
+    kind: str
+    blocks: int
+    spans: tuple[LifeSpan, ...]
+
+
+def file_lives(*, lane: Lane, path: str, without: Place) -> tuple[FileLives, ...]:
+    """Of the first `FILE_BLOCKS` other blocks of the file `path`, by kind; none for an empty path."""
+    if not path:
+        return ()
+    rows = Block.objects.filter(~Q(path=""), revision=lane.revision, path=path).order_by("seq", "i").values_list("seq", "i", "kind")
+    kinds = {(seq, i): kind for seq, i, kind in rows[: FILE_BLOCKS + 1] if (seq, i) != without}
+    spans = lives(lane=lane, places=kinds)
+    return tuple(
+        FileLives(
+            kind=kind,
+            blocks=sum(each == kind for each in kinds.values()),
+            spans=tuple(span for place, each in kinds.items() if each == kind for span in spans.get(place, ())),
+        )
+        for kind in ("tool_result", "tool_use")
+        if kind in kinds.values()
     )
 
 

@@ -43,7 +43,7 @@ def strip(*, lane: Lane, n: int) -> Strip:
     return Strip(
         calls=calls,
         area=_area(bins_from_json(lane.history.bins)) if lane.history.bins else "",
-        drops="".join(f"M{drop - 1} 0V{HEIGHT + 2}" for drop in drops[:MOST_DROPS]),
+        drops="".join(f"M{drop - 1} 0V{HEIGHT + 2}" for drop in _apart(drops, calls)),
         links=_links(calls),
         earlier=max((drop for drop in drops if drop < n), default=None),
         later=min((drop for drop in drops if n < drop <= calls), default=None),
@@ -53,6 +53,14 @@ def strip(*, lane: Lane, n: int) -> Strip:
 def _drops(lane: Lane) -> list[int]:
     rows = Compaction.objects.filter(history=lane.history, before_call__isnull=False, detached=False)
     return [before for before in rows.values_list("before_call", flat=True) if before is not None]
+
+
+def _apart(drops: Sequence[int], calls: int) -> list[int]:
+    """The first drop of each of `MOST_DROPS` equal parts of the strip: nearer ones would be one line to the eye."""
+    firsts: dict[int, int] = {}
+    for drop in drops:
+        firsts.setdefault(drop * MOST_DROPS // max(calls, 1), drop)
+    return list(firsts.values())
 
 
 def _area(bins: Sequence[Bin]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from compaction.messages import BlockId
 from ctxweb import addresses
 from ctxweb.page import session_frame, show
 from ctxweb.queries.body import Preview
-from ctxweb.queries.fate import BlockFate, FateEdit, Relative, block_fate, edit_diff, text_preview
+from ctxweb.queries.fate import BlockFate, FateEdit, Relative, block_fate, edit_diff, file_lives, text_preview
 from ctxweb.queries.lives import LifeSpan
 from ctxweb.queries.readable import Lane, block_id, readable_lane
 from ctxweb.queries.texts import text_digest
@@ -119,7 +119,7 @@ def _page(lane: Lane, shown: BlockFate, place: BlockId, *, whole_diff: int | Non
         finding=finding_of(shown),
         detail=detail_of(shown),
         title=shown.block.path or shown.block.tool_name or f"block {place}",
-        lanes=tuple(_lanes(lane, shown)),
+        lanes=tuple(_lanes(lane, shown, place)),
         cuts=tuple(sorted({edit.before_call for edit in shown.edits if edit.before_call and edit.before_call <= calls})),
         ticks=_ticks(calls),
         stories=tuple(_stories(shown, address, whole_diff)),
@@ -130,24 +130,24 @@ def _page(lane: Lane, shown: BlockFate, place: BlockId, *, whole_diff: int | Non
     )
 
 
-def _lanes(lane: Lane, shown: BlockFate) -> Iterator[LifeLane]:
+FILE_LABELS = {"tool_result": "other results of the file", "tool_use": "calls on the file"}
+
+
+def _lanes(lane: Lane, shown: BlockFate, place: BlockId) -> Iterator[LifeLane]:
     """This block, then other results and uses of its file, then the checkpoints that stand for it."""
     block = shown.block
     yield LifeLane(icon=block.kind, label="this block", count=f"#{block.block}", color=block.kind, spans=block.life, calls=shown.sent)
-    others = [relative for relative in shown.same_file.blocks if relative.block != block.block]
-    for kind, label in (("tool_result", "other results of the file"), ("tool_use", "calls on the file")):
-        same = [relative for relative in others if relative.kind == kind]
-        if same:
-            yield _lane(lane, kind, label, same)
+    for others in file_lives(lane=lane, path=block.path, without=place):
+        yield _lane(lane, others.kind, FILE_LABELS[others.kind], others.blocks, others.spans)
     if shown.carried_by:
-        yield _lane(lane, "compaction", "checkpoints in its place", shown.carried_by)
+        spans = tuple(span for carrier in shown.carried_by for span in carrier.life)
+        yield _lane(lane, "compaction", "checkpoints in its place", len(shown.carried_by), spans)
 
 
-def _lane(lane: Lane, kind: str, label: str, blocks: Sequence[Relative]) -> LifeLane:
-    spans = tuple(span for block in blocks for span in block.life)
+def _lane(lane: Lane, kind: str, label: str, blocks: int, spans: tuple[LifeSpan, ...]) -> LifeLane:
     ends = lane.session.call_count + 1
     seen = {n for span in spans for n in range(span.from_call, span.to_call or ends)}
-    return LifeLane(icon=kind, label=label, count=f"×{len(blocks):,}", color=kind, spans=spans, calls=len(seen))
+    return LifeLane(icon=kind, label=label, count=f"×{blocks:,}", color=kind, spans=spans, calls=len(seen))
 
 
 def _ticks(calls: int) -> tuple[tuple[str, int], ...]:
