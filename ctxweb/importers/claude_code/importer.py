@@ -41,13 +41,18 @@ def _has_parts(value: dict[str, Any]) -> bool:
 
 def _is_entry(value: Any) -> bool:
     """A record with a known type that carries an id of its session and one of its own."""
-    if not isinstance(value, dict) or value.get("type") not in ENTRY_KINDS:
+    if not _is_of_type(value, ENTRY_KINDS):
         return False
     return isinstance(value.get("sessionId") or value.get("session_id"), str) and ("uuid" in value or "message" in value)
 
 
 def _is_side_record(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") in SIDE_TYPES and any(field in value for field in SIDE_FIELDS)
+    return _is_of_type(value, SIDE_TYPES) and any(field in value for field in SIDE_FIELDS)
+
+
+def _is_of_type(value: Any, types: frozenset[str]) -> bool:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and kind in types
 
 
 IMPORTER = ClaudeCodeImporter()

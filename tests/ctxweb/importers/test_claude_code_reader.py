@@ -187,7 +187,7 @@ def test_pictures_are_labels_with_a_size_and_are_counted_inside_results_too() ->
 
 
 def test_blocks_of_every_kind_are_read() -> None:
-    blocks = [
+    blocks: list[Record] = [
         {"type": "thinking", "thinking": "hm", "signature": "s" * 40},
         {"type": "redacted_thinking", "data": "d" * 9},
         {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"query": "q"}},

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxweb.importers.claude_code import IMPORTER
 from tests.ctxweb.importers.claude_code_records import Record, answer, boundary, record, result, summary, text, use, user
-from tests.ctxweb.importers.readings import LaneReading, jsonl, read
+from tests.ctxweb.importers.readings import SAMPLES, LaneReading, head_of, jsonl, read
+from tests.ctxweb.importers.test_odd_values import ODD, paths, with_value
 
 pytestmark = pytest.mark.nodb
 
 KINDS = ("user", "answer", "line", "result", "progress", "compaction")
+LOG = [json.loads(line) for line in (SAMPLES / "claude_code.jsonl").read_text().splitlines()]
 STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 11)), min_size=1, max_size=40)
 
 
@@ -113,7 +116,7 @@ def results_of(one: Record) -> list[str]:
 
 def words(block: Record) -> str:
     if block["type"] == "tool_use":
-        return '{"n":"' + block["input"]["n"] + '"}'
+        return f'{{"n":"{block["input"]["n"]}"}}'
     return str(block.get("text") or block.get("content"))
 
 
@@ -157,3 +160,15 @@ def test_what_was_read_of_a_file_stays_when_it_grows(steps: list[tuple[str, int]
     assert before.lane.key == after.lane.key
     assert [message.line for message in before.messages] == [message.line for message in after.messages[: len(before.messages)]]
     assert [call.line for call in before.history.calls] == [call.line for call in after.history.calls[: len(before.history.calls)]]
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_a_value_of_any_shape_in_any_place_is_read(data: st.DataObject) -> None:
+    records = LOG
+    for _ in range(data.draw(st.integers(1, 3))):
+        places = [path for path in paths(records) if path]
+        records = with_value(records, data.draw(st.sampled_from(places)), data.draw(st.sampled_from(ODD)))
+    raw = jsonl(records)
+    IMPORTER.sniff(head_of(raw))
+    assert sum(read(IMPORTER, raw).verdicts.values()) == len(records)

@@ -203,7 +203,7 @@ def test_messages_that_a_compaction_kept_follow_the_summary(data: Record, parent
 
 
 def test_a_compaction_that_kept_the_beginning_puts_its_summary_behind_it() -> None:
-    kept = {"preservedMessages": {"anchorUuid": "b", "uuids": ["u-1", "a-1"]}}
+    kept: Record = {"preservedMessages": {"anchorUuid": "b", "uuids": ["u-1", "a-1"]}}
     folded = lane(turn("1", None, "one"), turn("2", "a-1", "two"), boundary("b", "a-2", **kept), summary("s", "b"), turn("3", "s", "three"))
     assert folded.view(3) == ["one", "answer to one", "summary so far", "three"]
 
