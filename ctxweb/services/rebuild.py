@@ -63,6 +63,7 @@ def _files() -> list[list[object]]:
 def _drop_all(run: JobRun) -> None:
     with run.commit(stage="dropping"):
         Session.objects.update(current=None, parent=None)
+        Source.objects.update(superseded_by=None)
     for revision_id in list(Revision.objects.values_list("pk", flat=True)):
         revision_remove(revision_id=revision_id, commit=run.commit)
     for table in (Session, Record, Source, TokenCount):

@@ -80,6 +80,7 @@ def clear() -> None:
     from django.db import transaction
 
     Session.objects.update(current=None)
+    Source.objects.update(superseded_by=None)
     for source in Source.objects.all():
         source_remove(source=source, commit=transaction.atomic)
     for model in (Session, Job, TokenCount, Body):
