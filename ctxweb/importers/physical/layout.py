@@ -64,7 +64,8 @@ def _is_glued(content: bytes, limits: ReadLimits) -> bool:
 
 
 def _layout_of_whole(open_source: Opener, first: _FirstLine, limits: ReadLimits) -> Layout:
-    if _survey(open_source, limits, "array").is_sound:
+    array = _survey(open_source, limits, "array")
+    if array.is_sound and (not array.is_open or first.is_only):
         return "array"
     values = _survey(open_source, limits, None)
     if not values.is_sound:
@@ -77,11 +78,15 @@ def _layout_of_whole(open_source: Opener, first: _FirstLine, limits: ReadLimits)
 
 class _Survey(NamedTuple):
     """What a whole source looks like as one container or as a sequence: `whole` values, the first of which ends at
-    byte `first_end`; whether a cut one follows; whether nothing speaks against this layout."""
+    byte `first_end`; whether a cut one follows, or the container has no end; whether nothing speaks against this layout.
+
+    An array without an end, but with whole elements only, could as well be a broken first line before lines of records.
+    """
 
     whole: int
     first_end: int
     is_cut: bool
+    is_open: bool
     is_sound: bool
 
 
@@ -91,12 +96,12 @@ def _survey(open_source: Opener, limits: ReadLimits, enter: Container | None) ->
     with open_source() as stream:
         for element in read_elements(stream, scanner):
             if not element.whole:
-                return _Survey(whole, first_end, True, whole > 0 and _is_one_cut_value(element, limits))
+                return _Survey(whole, first_end, True, False, whole > 0 and _is_one_cut_value(element, limits))
             if element.inside != (enter is not None) or not _is_value(element, limits):
-                return _Survey(whole, first_end, False, False)
+                return _Survey(whole, first_end, False, False, False)
             whole += 1
             first_end = first_end or element.offset + element.length
-    return _Survey(whole, first_end, False, scanner.closed or enter is None)
+    return _Survey(whole, first_end, False, enter is not None and not scanner.closed, True)
 
 
 def _is_value(element: Element, limits: ReadLimits) -> bool:

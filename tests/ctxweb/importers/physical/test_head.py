@@ -35,6 +35,10 @@ def test_it_holds_one_value_however_long_that_is() -> None:
     assert head_of(b"broken\n" + compact(long) + b"\n1\n").values == (long,)
 
 
+def test_it_looks_behind_a_long_broken_line_for_the_first_value() -> None:
+    assert head_of(b"broken" * 100_000 + b"\n1\n2\n").values == (1,)
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_document_is_its_one_value(indent: int | None) -> None:
     document = {"messages": [json.loads(line) for line in session_lines(2000)]}

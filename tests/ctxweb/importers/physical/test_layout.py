@@ -66,7 +66,20 @@ def test_the_layout_is_told_from_the_values(data: bytes, layout: str) -> None:
 
 @pytest.mark.parametrize(
     "first",
-    [b'{"type":"user","sess', b'{"type":"user",', b'{"a":{"b":1}', b"{", b"[", b'[{"a":1},', b'["a', b"# Notes", b"}{", b"{'a':1}", b"nul"],
+    [
+        b'{"type":"user","sess',
+        b'{"type":"user",',
+        b'{"a":{"b":1}',
+        b"{",
+        b"[",
+        b'[{"a":1},',
+        b'[{"a":1},{"b":[',
+        b'["a',
+        b"# Notes",
+        b"}{",
+        b"{'a':1}",
+        b"nul",
+    ],
 )
 def test_a_broken_first_line_does_not_make_a_file_of_lines_anything_else(first: bytes) -> None:
     data = first + b"\n" + LINES
@@ -83,6 +96,15 @@ def test_a_source_that_is_cut_keeps_its_layout_and_loses_its_last_value_only(dat
     assert [record.value for record in records[:-1]] == RECORDS[:-1]
     assert records[-1].verdict == "truncated_tail"
     assert covered(records, cut) == cut
+
+
+def test_a_torn_first_line_behind_a_whole_value_does_not_make_a_sequence() -> None:
+    assert layout_of(b'{"a":1}{"b":[' + b"\n" + LINES) == "lines"
+
+
+@pytest.mark.parametrize("cut", [1, 20, 40, 60])
+def test_an_array_on_one_line_that_is_cut_anywhere_stays_one(cut: int) -> None:
+    assert layout_of(ONE_LINE_ARRAY[:-cut]) == "array"
 
 
 def test_an_array_that_is_cut_between_its_elements_is_not_taken_for_one() -> None:

@@ -24,7 +24,7 @@ class Flow(io.RawIOBase):
     def _flow(head: bytes, body: bytes, times: int, tail: bytes) -> Iterator[bytes]:
         yield head
         for _ in range(times):
-            yield body
+            yield bytes(bytearray(body))  # a new object each time, as a file gives
         yield tail
 
     def read(self, size: int = -1, /) -> bytes:

@@ -105,6 +105,10 @@ def test_what_is_no_text_in_utf16_shows_in_the_verdict_of_its_record(unpack: Cal
     assert verdicts(read(content(unpack(marked[:-7])))) == ["invalid_utf8", "truncated_tail"]
 
 
+def test_half_a_character_at_the_end_of_utf16_is_shown(unpack: Callable[..., Unpacked]) -> None:
+    assert content(unpack("\ufeff1\n".encode("utf-16-le") + b"x")) == "1\n\ufffd".encode()
+
+
 def test_an_empty_file_is_refused(unpack: Callable[..., Unpacked]) -> None:
     with pytest.raises(EmptySource):
         unpack(b"")
