@@ -7,7 +7,7 @@ BODY_WORDS = {
     "sqlite": ("CREATE VIRTUAL TABLE ctxweb_body_words USING fts5(words, content='', tokenize='unicode61')",),
     "postgresql": (
         "CREATE TABLE ctxweb_body_words ("
-        "body_id bigint NOT NULL REFERENCES ctxweb_body(id) ON DELETE CASCADE, "
+        "body_id bigint NOT NULL, "
         "part integer NOT NULL, words tsvector NOT NULL, PRIMARY KEY (body_id, part))",
         "CREATE INDEX ctxweb_body_words_gin ON ctxweb_body_words USING gin (words)",
     ),

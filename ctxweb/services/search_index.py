@@ -23,7 +23,10 @@ from ctxweb.search_text import segmented, words_of
 
 PART_CHARS = 200_000  # a tsvector holds at most 1 MiB
 _SQLITE_INSERT = "INSERT INTO ctxweb_body_words(rowid, words) VALUES (%s, %s)"
-_POSTGRES_INSERT = "INSERT INTO ctxweb_body_words(body_id, part, words) VALUES (%s, %s, to_tsvector('simple', %s))"
+_POSTGRES_INSERT = (
+    "INSERT INTO ctxweb_body_words(body_id, part, words) VALUES (%s, %s, to_tsvector('simple', %s)) "
+    "ON CONFLICT (body_id, part) DO UPDATE SET words = excluded.words"
+)
 
 
 def bodies_index(*, bodies: Iterable[tuple[int, str]]) -> None:

@@ -57,16 +57,17 @@ _KEYS = {"id", "source_id", "revision_id", "history_id", "compaction_id", "body_
 @pytest.fixture
 def home(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home of its own, and batches so small that there are many places to die at."""
-    settings.HOME = Home(root=tmp_path / "home")
-    settings.HOME.prepare()
+    made = Home(root=tmp_path / "home")
+    made.prepare()
+    settings.HOME = made
     monkeypatch.setattr(parsing, "BATCH_ROWS", 9)
     monkeypatch.setattr(publishing, "BATCH_BLOCKS", 9)
     monkeypatch.setattr(counting, "BATCH_CHARS", 300)
     monkeypatch.setattr(tables.batches, "__defaults__", (9,))
-    return settings.HOME
+    return made
 
 
-def rows() -> dict[str, list[tuple[Any, ...]]]:
+def rows() -> dict[str, list[str]]:
     """All rows that an import makes, without the keys that the database gives."""
     told = {}
     for model in COMPARED:
@@ -91,11 +92,13 @@ def attempt(path: Path, write: int) -> None:
     """The child: import, telling each stage by its number; never returns."""
     connections.close_all()
     status = 1
+
+    def tell(job: Job) -> None:
+        os.write(write, b"%d" % STAGES.index(job.stage or "parsing"))
+
     try:
         os.write(write, b"0")
-        result = session_import(
-            name=path.name, path=path, progress=lambda job: os.write(write, b"%d" % STAGES.index(job.stage or "parsing"))
-        )
+        result = session_import(name=path.name, path=path, progress=tell)
         status = 0 if not result.failed else 2
     finally:
         os._exit(status)

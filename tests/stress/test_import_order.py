@@ -19,9 +19,10 @@ NOT_COMPARED = ("id", "current_id", "parent_id", "imported_at")
 
 @pytest.fixture
 def home(tmp_path: Path, settings: Any) -> Home:
-    settings.HOME = Home(root=tmp_path / "home")
-    settings.HOME.prepare()
-    return settings.HOME
+    made = Home(root=tmp_path / "home")
+    made.prepare()
+    settings.HOME = made
+    return made
 
 
 def told() -> list[Any]:

@@ -10,6 +10,7 @@ from ctxweb.home import Home
 
 @pytest.fixture
 def home(tmp_path: Path, settings: Any) -> Home:
-    settings.HOME = Home(root=tmp_path / "home")
-    settings.HOME.prepare()
-    return settings.HOME
+    made = Home(root=tmp_path / "home")
+    made.prepare()
+    settings.HOME = made
+    return made

@@ -1,5 +1,6 @@
 """Raw bytes are kept under their hash, whole or not at all."""
 
+import fcntl
 import hashlib
 import io
 import os
@@ -77,7 +78,7 @@ def test_what_dead_writers_left_is_removed_and_what_living_ones_write_is_not(hom
     left.write_bytes(b"half")
     assert storage.leftovers_remove() == 0  # too young to be sure
     with left.open("rb") as file:
-        storage.fcntl.flock(file, storage.fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX)
         assert storage.leftovers_remove(older_than=0) == 0
     assert storage.leftovers_remove(older_than=0) == 1
     assert not left.exists()
