@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 HEADROOM = 1.05  # the window's line stays inside the picture
 NOMINAL_WIDTH = 1010  # px of the plot at 1,440 px; distances between marks are judged by it
+LABEL_ROOM = 50  # px between the last two labels of the x axis
 LEAST_STEP = 0.25  # px; a smaller change writes no point
 _GRID_STEPS = (  # up to this size: distance of the gridlines, in tokens
     (600, 100),
@@ -79,7 +80,7 @@ def call_labels(calls: int) -> tuple[Mark, ...]:
     """Call numbers along the x axis, in the middle of their calls; the first and the last are among them."""
     step = next((step for limit, step in _CALL_STEPS if calls < limit), _LARGEST_CALL_STEP)
     numbers = [1, *range(step, calls, step), calls] if step > 1 else list(range(1, calls + 1))
-    if len(numbers) > 2 and calls - numbers[-2] < step / 2:
+    if len(numbers) > 2 and (calls - numbers[-2]) * NOMINAL_WIDTH / calls < LABEL_ROOM:
         del numbers[-2]
     return tuple(Mark(at=round(100 * (n - 0.5) / calls, 2), value=n) for n in dict.fromkeys(numbers) if n >= 1)
 

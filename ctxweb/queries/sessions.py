@@ -17,7 +17,6 @@ from ctxweb.vocabulary import action_of
 
 ROWS = 60  # of the page's window; a sparkline is about 0.6 KB
 LANES_SHOWN = 4  # below one session; the rest is one link away
-MOST_PROJECTS = 60  # offered as filters, those with most sessions
 MOST_FOUND = 2_000  # bodies that a text filter looks at
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -101,15 +100,6 @@ class SessionGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A value of a filter, what to call it, and how many sessions have it."""
-
-    value: str
-    word: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTotals:
     """Over the sessions that match: how many, lanes included, and what happened in them."""
 
@@ -131,12 +121,6 @@ class SessionsWindow:
     next: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionChoices:
-    formats: tuple[Choice, ...]
-    projects: tuple[Choice, ...]
-
-
 def sessions_window(*, filters: SessionFilters, after: str, limit: int) -> SessionsWindow:
     """At most `limit` rows behind the place `after`; a filter by text or parent lists lanes for themselves."""
     readable = Session.objects.filter(current__isnull=False)
@@ -153,17 +137,6 @@ def sessions_window(*, filters: SessionFilters, after: str, limit: int) -> Sessi
         totals=_totals(matching),
         groups=groups,
         next=_place(window[shown - 1]) if has_more and shown else None,
-    )
-
-
-def session_choices() -> SessionChoices:
-    """What the filters offer."""
-    readable = Session.objects.filter(current__isnull=False, parent__isnull=True)
-    formats = readable.order_by().values_list("format").annotate(count=Count("pk")).order_by("-count", "format")
-    projects = readable.exclude(cwd="").order_by().values_list("cwd").annotate(count=Count("pk")).order_by("-count", "cwd")[:MOST_PROJECTS]
-    return SessionChoices(
-        formats=tuple(Choice(value=name, word=name, count=count) for name, count in formats),
-        projects=tuple(Choice(value=cwd, word=base_name(cwd), count=count) for cwd, count in projects),
     )
 
 

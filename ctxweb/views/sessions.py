@@ -11,16 +11,8 @@ from ctxweb import addresses
 from ctxweb.page import counted, frame, show
 from ctxweb.queries.discovery import FoundFolder, found_folders
 from ctxweb.queries.imports import ImportsPage, imports_page
-from ctxweb.queries.sessions import (
-    ROWS,
-    SORTS,
-    USUAL_SORT,
-    SessionChoices,
-    SessionFilters,
-    SessionsWindow,
-    session_choices,
-    sessions_window,
-)
+from ctxweb.queries.session_choices import SessionChoices, session_choices
+from ctxweb.queries.sessions import ROWS, SORTS, USUAL_SORT, SessionFilters, SessionsWindow, sessions_window
 from ctxweb.views import asked
 
 

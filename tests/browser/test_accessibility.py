@@ -32,12 +32,10 @@ def test_every_page_passes(watched: Watched, long_session: Session, scheme: str,
     page = watched.page
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.set_viewport_size({"width": width, "height": 900})
-    found = {}
+    found = []
     for address in addresses(long_session):
         watched.go(address)
-        wrong = faults(page)
+        found += [f"{address}: {fault}" for fault in faults(page)]
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            wrong.append(f"scrolls sideways at {width} px")
-        if wrong:
-            found[address] = wrong
-    assert found == {}
+            found.append(f"{address}: scrolls sideways at {width} px")
+    assert not found, "\n".join(found)

@@ -39,6 +39,10 @@ def test_the_first_and_the_last_call_are_labelled_and_labels_do_not_crowd(calls:
     assert len(numbers) <= 92
 
 
+def test_the_label_before_the_last_leaves_room_for_it() -> None:
+    assert [label.value for label in call_labels(12_534)][-2:] == [11_000, 12_534]
+
+
 def test_labels_stand_every_25_calls_under_400() -> None:
     assert [label.value for label in call_labels(225)] == [1, 25, 50, 75, 100, 125, 150, 175, 200, 225]
 
