@@ -38,7 +38,7 @@ def main(given: Sequence[str]) -> int:
     out = chosen.json or FOLDER / f"{time.strftime('%Y%m%d-%H%M%S')}-{chosen.size:g}MB.json"
     out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     print(f"written to {out}")
-    return 0
+    return 1 if told["failed"] else 0
 
 
 def arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -75,10 +75,16 @@ def measure(bench: Bench, names: Sequence[str]) -> dict[str, Any]:
     for line in (f"session: {bench.session.counts}", f"rates, MB a CPU second: {rounded(asdict(bench.rates))}", *skipped):
         print(line, flush=True)
     rows: list[Row] = []
+    failed: dict[str, str] = {}
     for name in names:
         print(f"{name} …", file=sys.stderr, flush=True)
-        rows += CASES[name](bench)
+        try:
+            rows += list(CASES[name](bench))
+        except BenchFailed as error:  # the figures of the others stand
+            failed[name] = str(error)
     print(table(rows))
+    for name, why in failed.items():
+        print(f"{name} failed: {why}", file=sys.stderr)
     return {
         "machine": started,
         "reps": bench.reps,
@@ -86,6 +92,7 @@ def measure(bench: Bench, names: Sequence[str]) -> dict[str, Any]:
         "session": bench.session.counts,
         "rates": asdict(bench.rates),
         "skipped": skipped,
+        "failed": failed,
         "rows": [row.as_json() for row in rows],
     }
 

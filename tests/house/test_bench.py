@@ -3,15 +3,19 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.bench import Bench
 from benchmarks.cases import CASES
 from benchmarks.files import grown_file
+from benchmarks.measure import BenchFailed
 from benchmarks.peers import PEERS, why_skipped
 from benchmarks.rows import Row, table
+from benchmarks.run import measure
 from benchmarks.session import session_write
 from tests.program import Program
 from tests.shared import REPO
@@ -32,7 +36,7 @@ def test_every_case_gives_positive_figures_and_leaves_only_its_json(tmp_path: Pa
     ended = bench(tmp_path / "home", "--size", "0.2", "--reps", "1", "--requests", "1", "--json", str(out))
     assert ended.returncode == 0, ended.stderr
     told: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-    assert set(told) == {"machine", "reps", "requests", "session", "rates", "skipped", "rows"}
+    assert set(told) == {"machine", "reps", "requests", "session", "rates", "skipped", "failed", "rows"}
     assert [row["case"] for row in told["rows"]] == sorted((row["case"] for row in told["rows"]), key=list(CASES).index)
     assert {row["case"] for row in told["rows"]} == set(CASES)
     assert all(set(row) == ROW_KEYS and row["figure"] > 0 for row in told["rows"])
@@ -41,6 +45,23 @@ def test_every_case_gives_positive_figures_and_leaves_only_its_json(tmp_path: Pa
     assert all(row["what"] in ended.stdout for row in told["rows"])
     assert len(told["skipped"]) == len(PEERS)
     assert list((tmp_path / "home" / "bench").iterdir()) == []
+
+
+def test_a_case_that_fails_is_told_of_and_the_figures_of_the_others_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(bench: Bench) -> Iterator[Row]:
+        raise BenchFailed("the page answered 500")
+
+    def stands(bench: Bench) -> Iterator[Row]:
+        yield Row(case="view", what="page", figure=1.5, unit="ms")
+
+    monkeypatch.setitem(CASES, "pages", fails)
+    monkeypatch.setitem(CASES, "view", stands)
+    told = measure(Bench(work=tmp_path, size=100_000, reps=1, requests=1), ["pages", "view"])
+    assert told["failed"] == {"pages": "the page answered 500"}
+    assert [row["case"] for row in told["rows"]] == ["view"]
+    assert "pages failed: the page answered 500" in capsys.readouterr().err
 
 
 def test_an_unknown_case_is_refused_by_name(tmp_path: Path) -> None:
