@@ -19,8 +19,8 @@ from ctxweb.importers.physical.values import BOM, OVERSIZE, JsonReading, read_js
 _BETWEEN = re.compile(rb"[ \t\r\n\0]*+")
 _BETWEEN_INSIDE = {"array": re.compile(rb"[ \t\r\n\0,]*+"), "object": re.compile(rb"[ \t\r\n\0,:]*+")}
 _SCALAR = re.compile(rb"[^ \t\r\n\0,\[\]{}\"]*+")
-_STRING = re.compile(rb"(?:[^\"\\]++|\\.)*+", re.DOTALL)
-_UNTIL_BRACKET = re.compile(rb"(?:[^\"\[\]{}]++|\"(?:[^\"\\]++|\\.)*+\")*+", re.DOTALL)
+_STRING = re.compile(rb"[^\"\\]*+(?:\\.[^\"\\]*+)*+", re.DOTALL)
+_UNTIL_BRACKET = re.compile(rb"[^\"\[\]{}]*+(?:\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"[^\"\[\]{}]*+)*+", re.DOTALL)
 
 _QUOTE, _BACKSLASH = ord('"'), ord("\\")
 _OPENING = b"[{"
