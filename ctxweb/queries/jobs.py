@@ -10,6 +10,7 @@ from django.db.models import Count, QuerySet
 from django.http import Http404
 
 from ctxweb.models import Job
+from ctxweb.queries.imports import import_error, imported_sessions
 
 RUNNING = (Job.State.QUEUED, Job.State.LEASED)
 RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
@@ -17,7 +18,8 @@ RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
-    """One job. `done` of `total` is in `unit`; `rate` in units a second and `seconds_left` are None until both are known."""
+    """One job. `done` of `total` is in `unit`; `rate` in units a second, over the whole run, and
+    `seconds_left` are None unless it is at work and both are known."""
 
     id: str
     kind: str
@@ -31,8 +33,7 @@ class JobRow:
     seconds_left: float | None
     attempts: int
     cancel_requested: bool
-    error: dict[str, Any] | None
-    sessions: tuple[str, ...]
+    error: dict[str, str] | None
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
@@ -60,8 +61,9 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDetail(JobRow):
-    """A job with its log and, once it has ended, its result."""
+    """A job with its log and, once it has ended, its result and the sessions that an import brought or found."""
 
+    sessions: tuple[str, ...]
     log: tuple[LogLine, ...]
     result: Any
 
@@ -69,7 +71,7 @@ class JobDetail(JobRow):
 def jobs_window(*, state: str, after: int | None, limit: int, now: datetime) -> JobsWindow:
     """The newest `limit` jobs in `state` (empty: all) behind the row `after`."""
     jobs = Job.objects.filter(state=state) if state else Job.objects.all()
-    window = list((jobs.filter(pk__lt=after) if after is not None else jobs).defer("log", "result").order_by("-pk")[: limit + 1])
+    window = list((jobs.filter(pk__lt=after) if after is not None else jobs).defer("log").order_by("-pk")[: limit + 1])
     shown = window[:limit]
     states = dict(Job.objects.values_list("state").annotate(Count("pk")).order_by("state"))
     total = sum(states.values())
@@ -95,7 +97,12 @@ def job_detail(*, public_id: str, now: datetime) -> JobDetail:
     job = readable_job(public_id=public_id)
     row = job_row(job, now=now)
     log = tuple(LogLine(at=str(entry["at"]), line=str(entry["line"])) for entry in job.log)
-    return JobDetail(**{field.name: getattr(row, field.name) for field in fields(JobRow)}, log=log, result=job.result)
+    return JobDetail(
+        **{field.name: getattr(row, field.name) for field in fields(JobRow)},
+        sessions=imported_sessions(job=job),
+        log=log,
+        result=job.result,
+    )
 
 
 def last_finished() -> QuerySet[Job]:
@@ -114,22 +121,17 @@ def job_row(job: Job, *, now: datetime) -> JobRow:
         attempts=job.attempt,
         rate=rate,
         seconds_left=left,
-        sessions=_sessions(job),
+        error=import_error(job=job),
         can_cancel=job.state in RUNNING and not job.cancel_requested,
         can_retry=job.state in RETRYABLE,
     )
 
 
-_COPIED = {field.name for field in fields(JobRow)} & {field.name for field in Job._meta.get_fields()} - {"id"}
+_COPIED = {field.name for field in fields(JobRow)} & {field.name for field in Job._meta.get_fields()} - {"id", "error"}
 
 
 def _rate(job: Job, now: datetime) -> float | None:
-    if job.started_at is None or not job.done:
+    if job.started_at is None or not job.done or job.state != Job.State.LEASED:
         return None
-    seconds = ((job.ended_at or now) - job.started_at).total_seconds()
+    seconds = (now - job.started_at).total_seconds()
     return job.done / seconds if seconds > 0 else None
-
-
-def _sessions(job: Job) -> tuple[str, ...]:
-    found = job.result.get("sessions", ()) if isinstance(job.result, dict) else ()
-    return tuple(name for name in found if isinstance(name, str))

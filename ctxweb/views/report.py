@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
@@ -14,7 +15,7 @@ from ctxweb.models import Revision
 from ctxweb.page import counted, session_frame, show
 from ctxweb.queries.readable import readable_session
 from ctxweb.queries.report import SOUND, RecordRow, RecordWindow, ReportSummary, readable_record, record_window, report_summary
-from ctxweb.services.record_read import RecordUnreadable, record_read
+from ctxweb.services.record_read import RecordUnreadable, record_pieces, record_read
 from ctxweb.views import asked
 from ctxweb.views.downloads import as_download
 from ctxweb.views.windows import rows_asked
@@ -135,8 +136,9 @@ def record(request: HttpRequest, session_id: str, number: int) -> HttpResponseBa
     session, revision = readable_session(public_id=session_id)
     row = readable_record(revision=revision, number=number)
     if asked.text(request.GET, "as") == "bytes":
-        raw = record_read(source=revision.source, offset=row.offset, length=row.length)
-        return as_download(HttpResponse(raw), name=f"{session_id}-{number}.bin")
+        with contextlib.suppress(RecordUnreadable):  # the page then says why
+            pieces = record_pieces(source=revision.source, offset=row.offset, length=row.length)
+            return as_download(StreamingHttpResponse(pieces), name=f"{session_id}-{number}.bin")
     twin = addresses.api_session(session_id, f"records/{number}")
     frame = session_frame(request, session, tab="import", title=f"Record {number:,}", json=twin)
     return show(request, template="report/record.html", frame=frame, page=_record_page(session_id, revision, row))

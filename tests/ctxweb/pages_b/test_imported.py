@@ -10,7 +10,7 @@ from django.test import Client
 
 from compaction.counters import bpe
 from ctxweb.demo import DEMOS
-from ctxweb.models import Session
+from ctxweb.models import Session, Source
 from ctxweb.services.session_import import session_import
 from tests.shared import SHARED, needs_shared
 
@@ -42,11 +42,22 @@ def test_every_record_of_a_broken_file_is_listed_and_its_bytes_are_those_of_the_
     assert sum(get(f"/sessions/{session.public_id}/report")["verdicts"].values()) == len(records)
     for record in records:
         address = f"/s/{session.public_id}/import/{record['number']}"
-        assert Client().get(f"{address}?as=bytes").content == raw[record["offset"] : record["end"]]
+        download = Client().get(f"{address}?as=bytes")
+        assert b"".join(download.streaming_content) == raw[record["offset"] : record["end"]]  # type: ignore[attr-defined]
+        assert download.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
         assert Client().get(address).status_code == 200
     text = Client().get(f"/s/{session.public_id}/import").content.decode()
     assert "The last record is cut off" in text
     assert all(f">{verdict}<" in text for verdict in {record["verdict"] for record in records} - {"ok"})
+
+
+def test_a_record_whose_bytes_are_gone_says_so() -> None:
+    session, _ = demo("broken")
+    Source.objects.update(sha256="0" * 64)
+    for address in ("", "?as=bytes"):
+        text = Client().get(f"/s/{session.public_id}/import/1{address}").content.decode()
+        assert "cannot be read" in text
+        assert "restore them from a backup" in text
 
 
 def test_records_between_messages_are_counted_where_they_stand() -> None:
@@ -85,10 +96,20 @@ def test_the_view_of_a_call_holds_what_a_plain_count_of_the_file_finds(name: str
     session_import(stream=BytesIO(raw), name=f"{name}.jsonl")
     session = Session.objects.order_by("-call_count").first()
     assert session is not None
-    blocks, after = [], ""
+    blocks: list[Any] = []
+    after: str | None = ""
     while after is not None:
         view = get(f"/histories/{session.public_id}r/calls/{n}/view?after={after}")
         blocks, after = blocks + view["blocks"], view["next"]
     assert len({block["tool_id"] for block in blocks if block["kind"] == "tool_use"}) == uses
     assert len({block["tool_id"] for block in blocks if block["kind"] == "tool_result"}) == results
     assert sum(block["state"] == "cleared" for block in blocks) == cleared
+
+
+def test_the_job_of_an_import_leads_to_its_sessions() -> None:
+    session, _ = demo("tidy")
+    job = get("/jobs")["jobs"][0]
+    detail = get(f"/jobs/{job['id']}")
+    assert detail["state"] == "succeeded"
+    assert session.public_id in detail["sessions"]
+    assert f'href="/s/{session.public_id}/"' in Client().get(f"/jobs/{job['id']}").content.decode()
