@@ -78,6 +78,8 @@ class SessionHeader:
     window: int | None
     sent: int | None
     cached_share: float | None
+    output: int | None
+    output_is_low: bool
     tabs: tuple[Tab, ...]
 
 
@@ -215,6 +217,8 @@ def session_header(session: Session, *, tab: str, chosen: Chosen) -> SessionHead
         window=session.context_window,
         sent=total,
         cached_share=(session.cache_read_tokens or 0) / total if total else None,
+        output=session.output_tokens,
+        output_is_low="output_unreliable" in session.usage_flags,
         tabs=_tabs(session, tab, chosen),
     )
 

@@ -39,7 +39,10 @@ class LargeBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readout:
-    """`reported` is the provider's figure, None unknown; then `total` is the estimate of the view."""
+    """`reported` is the provider's figure, None unknown; then `total` is the estimate of the view.
+
+    `fresh` was neither read from nor written to a cache; with `cache_read` and `cache_write` it makes the reported size.
+    """
 
     call: int
     at: datetime | None
@@ -51,6 +54,9 @@ class Readout:
     window: int | None
     cached_share: float | None
     output: int | None
+    fresh: int | None
+    cache_read: int | None
+    cache_write: int | None
     categories: tuple[Category, ...]
     largest: tuple[LargeBlock, ...]
     previous: int | None
@@ -94,6 +100,9 @@ def readout(*, history: History, n: int, calls: int, window: int | None, overhea
         window=call.context_window or window,
         cached_share=call.cache_read_tokens / total if total and call.cache_read_tokens is not None else None,
         output=call.output_tokens if call.output_reliable else None,
+        fresh=call.input_tokens,
+        cache_read=call.cache_read_tokens,
+        cache_write=call.cache_write_tokens,
         categories=_categories(sums, reported=call.prompt_tokens, total=total, overhead=overhead or 0),
         largest=_largest(history, n),
         previous=call.previous,
