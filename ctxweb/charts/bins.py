@@ -95,6 +95,8 @@ def bins_to_json(bins: Sequence[Bin]) -> dict[str, Any]:
 
 
 def bins_from_json(stored: dict[str, Any]) -> tuple[Bin, ...]:
+    if not stored["first"]:
+        return ()
     lasts = [first - 1 for first in stored["first"][1:]] + [stored["calls"]]
     columns = zip(
         stored["first"], lasts, stored["call"], stored["reported"], stored["kinds"], stored["cached"], stored["human"], strict=True
