@@ -76,6 +76,7 @@ class SessionHeader:
     ended_at: datetime | None
     peak: int | None
     window: int | None
+    window_is_assumed: bool
     sent: int | None
     cached_share: float | None
     output: int | None
@@ -214,7 +215,8 @@ def session_header(session: Session, *, tab: str, chosen: Chosen) -> SessionHead
         started_at=session.started_at,
         ended_at=session.ended_at,
         peak=session.peak_context,
-        window=session.context_window,
+        window=session.window,
+        window_is_assumed=session.window_is_assumed,
         sent=total,
         cached_share=(session.cache_read_tokens or 0) / total if total else None,
         output=session.output_tokens,

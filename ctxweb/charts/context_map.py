@@ -35,6 +35,7 @@ class MapFigures:
     bins: tuple[Bin, ...]
     drops: tuple[Drop, ...]
     window: int | None
+    window_is_assumed: bool
     overhead: int | None
     layers: tuple[Layer, ...] = ()
 
@@ -64,6 +65,7 @@ class ContextMap:
     grid: tuple[Mark, ...]
     call_labels: tuple[Mark, ...]
     window: Mark | None
+    window_is_assumed: bool
     trigger: Mark | None
     trigger_percent: float
     overhead: int | None
@@ -175,6 +177,7 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
         grid=gridlines(scale),
         call_labels=call_labels(figures.calls),
         window=Mark(at=round(scale.y(figures.window), 1), value=figures.window) if figures.window else None,
+        window_is_assumed=figures.window_is_assumed,
         trigger=Mark(at=round(scale.y(trigger), 1), value=trigger) if trigger else None,
         trigger_percent=scale.percent(first_drop),
         overhead=figures.overhead,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from compaction.windows import assumed_window
 from ctxweb.models.bodies import Body
 from ctxweb.models.sources import Source
 
@@ -54,6 +55,15 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"session {self.public_id}"
+
+    @property
+    def window(self) -> int | None:
+        """The context window in tokens: as recorded, else the published one of the model, else None."""
+        return self.context_window or assumed_window(self.model, peak=self.peak_context)
+
+    @property
+    def window_is_assumed(self) -> bool:
+        return self.context_window is None and self.window is not None
 
 
 class Revision(models.Model):

@@ -153,7 +153,8 @@ def _map(
         calls=session.call_count,
         bins=drawn.bins,
         drops=drops,
-        window=session.context_window,
+        window=session.window,
+        window_is_assumed=session.window_is_assumed,
         overhead=overhead,
         layers=drawn.layers if asked == "order" else (),
     )
@@ -173,7 +174,7 @@ def _selected(
 
 def _readout(session: Session, history: History, *, n: int, found: Sequence[Happening], overhead: int | None) -> Readout | None:
     drops = [drop.before_call for drop in drops_of(found, overhead=overhead or 0)]
-    return readout(history=history, n=n, calls=session.call_count, window=session.context_window, overhead=overhead, drops=drops)
+    return readout(history=history, n=n, calls=session.call_count, window=session.window, overhead=overhead, drops=drops)
 
 
 def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap | None) -> Outcome:
@@ -191,7 +192,7 @@ def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap |
         calls=session.call_count,
         peak=peak,
         peak_is_estimate=session.peak_context is None,
-        peak_share=peak / session.context_window if session.context_window else None,
+        peak_share=peak / session.window if session.window else None,
     )
 
 

@@ -58,6 +58,7 @@ class SessionDetail:
     git_branch: str
     encoding: str
     context_window: int | None
+    window_is_assumed: bool
     started_at: datetime | None
     ended_at: datetime | None
     source: str
@@ -133,7 +134,8 @@ def session_detail(*, session: Session, revision: Revision, history: History, ca
         cwd=session.cwd,
         git_branch=session.git_branch,
         encoding=session.encoding,
-        context_window=session.context_window,
+        context_window=session.window,
+        window_is_assumed=session.window_is_assumed,
         started_at=session.started_at,
         ended_at=session.ended_at,
         source=revision.source.name,

@@ -85,6 +85,7 @@ class SessionRow:
     messages: int
     peak_context: int | None
     context_window: int | None
+    window_is_assumed: bool
     compactions: tuple[CompactionCount, ...]
     removed_blocks: int
     findings: int
@@ -261,7 +262,8 @@ def _row(session: Session, counts: dict[int, tuple[CompactionCount, ...]], *, la
         calls=session.call_count,
         messages=session.message_count,
         peak_context=session.peak_context,
-        context_window=session.context_window,
+        context_window=session.window,
+        window_is_assumed=session.window_is_assumed,
         compactions=counts.get(session.current_id or 0, ()),
         removed_blocks=session.removed_blocks,
         findings=session.findings,

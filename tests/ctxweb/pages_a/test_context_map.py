@@ -25,7 +25,7 @@ def figures(
     calls: list[CallFigures], *, drops: tuple[Drop, ...] = (), layers: tuple[Layer, ...] = (), overhead: int | None = 0
 ) -> MapFigures:
     bins = binned(calls, drops=[drop.before_call for drop in drops])
-    return MapFigures(calls=len(calls), bins=bins, drops=drops, window=200_000, overhead=overhead, layers=layers)
+    return MapFigures(calls=len(calls), bins=bins, drops=drops, window=200_000, window_is_assumed=False, overhead=overhead, layers=layers)
 
 
 def test_layers_are_painted_from_the_top_down_each_to_the_base() -> None:
