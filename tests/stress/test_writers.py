@@ -26,7 +26,7 @@ def test_twenty_writers_end_their_transactions_without_an_error() -> None:
             try:
                 for _ in range(TRANSACTIONS):
                     with transaction.atomic():
-                        read = Job.objects.get(pk=job.pk)
+                        read = Job.objects.select_for_update().get(pk=job.pk)
                         Job.objects.filter(pk=job.pk).update(done=read.done + 1, version=F("version") + 1)
                 status = 0
             except Exception as error:

@@ -23,7 +23,7 @@ from ctxweb.services.importing.intake import growth_of, head_of, importer_of, me
 from ctxweb.services.importing.lanes import encoding_of, facts_of, records_of_lanes
 from ctxweb.services.importing.parsing import Parsed, source_parse
 from ctxweb.services.importing.publishing import CURSOR, lane_publish
-from ctxweb.services.importing.removing import revisions_sweep, source_remove
+from ctxweb.services.importing.removing import revision_remove, revisions_sweep, source_remove
 from ctxweb.services.importing.showing import Growth, source_show
 from ctxweb.storage import blob_delete
 
@@ -106,6 +106,14 @@ def blob_release(*, sha256: str) -> None:
             blob_delete(sha256=sha256)
 
 
+def _strays_remove(run: JobRun, source: Source, cursor: dict[str, Any]) -> None:
+    """Unfinished revisions that the cursor does not know: those of an import that was given up and is begun anew."""
+    known = {*cursor.get("done", ()), cursor.get("revision", 0)}
+    strays = Revision.objects.filter(source=source, state=Revision.State.IMPORTING).exclude(pk__in=known)
+    for revision_id in list(strays.values_list("pk", flat=True)):
+        revision_remove(revision_id=revision_id, commit=run.commit)
+
+
 @dataclass(slots=True)
 class _Import:
     """The import of one source."""
@@ -135,6 +143,7 @@ class _Import:
         cursor["basis"] = basis
         with run.commit(is_progress=False, stage="parsing", cursor=cursor):
             source, _ = Source.objects.get_or_create(sha256=sha256, member=member.name or "", defaults=values)
+        _strays_remove(run, source, cursor)
         return cls(run=run, member=member, cursor=cursor, source=source, head=head, importer=importer, growth=growth)
 
     def go(self) -> None:

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection, connections
 
 from ctxweb.home import Home
 from ctxweb.jobs import JobRun, job_cancel, job_claim
-from ctxweb.models import Body, Job, Record, Session, Source
+from ctxweb.models import Body, Job, Record, Revision, Session, Source
 from ctxweb.services import jobs_run
 from ctxweb.services.importing import parsing
 from ctxweb.services.jobs_run import claimed_run
@@ -92,6 +92,18 @@ def test_an_import_that_cannot_go_on_says_so_and_goes_on_later(
     assert failed.error["code"] == code
     assert (Session.objects.count(), Record.objects.count(), Job.objects.get().state) == (0, 40, "queued")
     assert session_import(name="s", path=path).objects()[0]["status"] == "imported"
+
+
+def test_an_import_that_was_given_up_leaves_no_trace_in_the_next_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(**_: Any) -> None:
+        raise KeyError
+
+    with monkeypatch.context() as broken:
+        broken.setattr("ctxweb.services.importing.publishing.stored_map", fails)
+        assert session_import(name="s", path=path).failed
+    assert Revision.objects.get().state == "importing"
+    assert not session_import(name="s", path=path).failed
+    assert Revision.objects.get().state == "ready"
 
 
 def test_an_error_of_our_own_names_its_place_and_no_text(
