@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import zoneinfo
 from collections.abc import Callable
 
-from ctxweb.models import Block, Finding, Record, Session
+from ctxweb.models import Finding, Record
 from tests.cases.world import World
 
 Check = Callable[[World], None]
@@ -263,7 +265,7 @@ def nothing_lost(world: World) -> None:
         assert told["status"] == "failed" or sum(told["verdicts"].values()) == told["records"]
     for source in {record.source for record in Record.objects.select_related("source")}:
         places = list(Record.objects.filter(source=source).order_by("offset").values_list("offset", "length"))
-        assert all(start + size <= following for (start, size), (following, _) in zip(places, places[1:], strict=False))
+        assert all(start + size <= following for (start, size), (following, _) in itertools.pairwise(places))
         assert source.record_count == len(places)
 
 
@@ -350,8 +352,6 @@ def no_double_prompt(world: World) -> None:
 
 
 def zone_days(world: World) -> None:
-    import zoneinfo
-
     zone = zoneinfo.ZoneInfo("Europe/Berlin")
     assert {call.at.astimezone(zone).date().isoformat() for call in world.calls() if call.at} == {"2026-03-29"}
 
@@ -396,7 +396,7 @@ def script_text_literal(world: World) -> None:
 def links_harmless(world: World) -> None:
     for address, page in world.visible.items():
         for target in page.targets:
-            assert target.startswith(("/", "?", "#", "")) and not target.lower().startswith(("javascript:", "data:", "vbscript:")), address
+            assert not target.lower().startswith(("javascript:", "data:", "vbscript:")), address
             assert not re.match(r"(?i)(https?:)?//", target), address
 
 
@@ -469,11 +469,6 @@ def last_line_counts(world: World) -> None:
 
 def no_such_output(world: World) -> None:
     assert world.main.output_tokens == 410
-
-
-def blocks_exist(world: World) -> None:
-    assert Block.objects.exists()
-    assert Session.objects.exists()
 
 
 SENTENCES: tuple[tuple[str, Callable[..., None]], ...] = (

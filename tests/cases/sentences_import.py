@@ -10,8 +10,8 @@ from collections.abc import Callable
 from ctxweb.models import Block, LedgerEntry, Record, Session, Source
 from ctxweb.storage import blob_read
 from ctxweb.visible_text import escaped
-from tests.cases.sentences_bugs import counts_hold, everything_answers, imported, links_harmless, nothing_lost, tail_warned
-from tests.cases.world import Visible, World
+from tests.cases.sentences_bugs import counts_hold, everything_answers, imported, links_harmless, nothing_lost
+from tests.cases.world import World
 
 
 def block_stands_for_all(world: World) -> None:
@@ -390,10 +390,6 @@ def no_raw_escape(world: World) -> None:
 
 def twin_is_json(world: World) -> None:
     everything_answers(world)
-
-
-def readable_document(page: str) -> Visible:
-    return Visible(page)
 
 
 SENTENCES: tuple[tuple[str, Callable[..., None]], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 from django.test import Client
 
-from ctxweb.models import Block, Body, Compaction, Finding, LedgerEntry, Message, ModelCall, Record, Session, Source, Span
+from ctxweb.models import Block, Compaction, Finding, LedgerEntry, Message, ModelCall, Record, Session, Span
 from ctxweb.services.session_import import session_import
 from tests.shared import SHARED
 
@@ -190,10 +189,3 @@ class World:
 
 def _refuse(word: str, path: str) -> None:
     raise AssertionError(f"{path} answers {word}")
-
-
-def unescaped(text: str) -> str:
-    return html.unescape(text)
-
-
-__all__ = ["Body", "CASES", "Source", "Visible", "World", "cases", "unescaped"]

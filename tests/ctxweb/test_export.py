@@ -112,11 +112,12 @@ def test_a_session_without_a_model_keeps_the_estimates_of_its_own_format() -> No
 
 def test_compactions_that_the_prompts_themselves_show_come_back() -> None:
     """Two requests of a log, the second of which begins with a summary and lost a result."""
-    use = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
-    first = [{"role": "user", "content": "a"}, use, {"role": "tool", "tool_call_id": "c", "content": "long " * 50}]
-    second = [{"role": "user", "content": "Here is a summary of the conversation to date:\n\nb"}, use, {**first[2], "content": "[cleared]"}]
-    answer = {"choices": [{"message": {"role": "assistant", "content": "c"}}], "usage": {"prompt_tokens": 90}}
-    log = [{"messages": messages, "response": {**answer, "id": f"r{len(messages)}"}} for messages in (first, second)]
+    use: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
+    result: dict[str, Any] = {"role": "tool", "tool_call_id": "c", "content": "long " * 50}
+    first = [{"role": "user", "content": "a"}, use, result]
+    second = [{"role": "user", "content": "Here is a summary of the conversation to date:\n\nb"}, use, {**result, "content": "[cleared]"}]
+    answer: dict[str, Any] = {"choices": [{"message": {"role": "assistant", "content": "c"}}], "usage": {"prompt_tokens": 90}}
+    log: list[dict[str, Any]] = [{"messages": messages, "response": {**answer, "id": f"r{len(messages)}"}} for messages in (first, second)]
     round_trip("".join(json.dumps(record) + "\n" for record in log).encode())
     assert Compaction.objects.filter(origin="inferred", edits__gt=0).count() == 2
 

@@ -32,8 +32,8 @@ def read_records(
     """The records of `stream`, unpacked UTF-8 that stands at its beginning.
 
     Arbitrary bytes give verdicts, never exceptions; more records than the limit raise `TooManyRecords`, a document above
-    its limit `TooLarge`. Layout `lines` can start again at a `Position`. Layout `document` gives the whole object as one record; `document_records` gives the
-    elements of its main array.
+    its limit `TooLarge`. Layout `lines` can start again at a `Position`. Layout `document` gives the whole object as one
+    record; `document_records` gives the elements of its main array.
     """
     if start is not None and layout != "lines":
         raise ValueError(f"layout {layout!r} is read from its beginning only")
