@@ -11,7 +11,7 @@ from ctxweb.models import Job
 from ctxweb.queries.imports import import_error, import_status, imported_sessions
 from ctxweb.services.session_import import import_enqueue
 
-READY_SECONDS = 2.0  # contracts.md 4
+READY_SECONDS = 2.0  # docs/importing.md: an upload that takes longer is answered with its job
 LOOK_SECONDS = 0.05
 
 

@@ -1,4 +1,4 @@
-"""The context map: prompt sizes over the calls, stacked by block or by kind, with every drop (visual-language.md, section 7)."""
+"""The context map: prompt sizes over the calls, stacked by block or by kind, with every drop."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ctxweb.importers.physical import Head, RawRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The judgement on one record: its verdict (contracts.md 2), its type for the report, and the texts it brings."""
+    """The judgement on one record: its verdict (docs/importing.md), its type for the report, and the texts it brings."""
 
     verdict: str
     type: str = ""
@@ -49,7 +49,7 @@ class Importer(Protocol):
     def sniff(self, head: Head) -> float: ...
 
     def looks_like_record(self, value: Any) -> bool:
-        """Whether a value found in the middle of a torn line is a record of this format (reliability.md V5)."""
+        """Whether a value found in the middle of a torn line is a record of this format, and not an inner block."""
         ...
 
     def reader(self) -> Reader: ...

@@ -1,6 +1,6 @@
 """Signs of other formats that hold lists of messages too, so that no message-list format takes their files.
 
-Literal keys by which formats.md section 9 tells them apart. They are looked for in a record and in the messages of its list.
+Literal keys that only they have. They are looked for in a record and in the messages of its list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Usage where the provider counts cached tokens in the prompt, as four disjoint buckets (formats.md 7)."""
+"""Usage where the provider counts cached tokens in the prompt, as four disjoint buckets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Odd values of session files, made plain: counts, times, words and texts. Every importer reads through these.
 
-The rules are those of the import specification: a count is a JSON integer from 0 to 2^53 and nothing else, a time that cannot be
+A count is a JSON integer from 0 to 2^53 and nothing else, a time that cannot be
 read or lies outside any agent's life is unknown, and a text that a database or an encoder would refuse shows where it was mended.
 `anthropic_content.py` reads whole content lists with them.
 """

@@ -72,7 +72,7 @@ class Revision(models.Model):
     While it is `importing` it has no session yet: a session is there only when it can be read as a whole. `ready` is
     current; `superseded` is an earlier or less full reading, kept with its source; `discarded` is contained in another
     and will be removed. `records` are the ranges [first, last] of the source's record numbers that belong to the lane,
-    `facts` what the importer says of the lane, `figures` its counts and sums (contracts.md 2).
+    `facts` what the importer says of the lane, `figures` its counts and sums (docs/importing.md).
     """
 
     class State(models.TextChoices):

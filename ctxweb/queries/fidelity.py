@@ -1,4 +1,4 @@
-"""How well the stored views of a session explain its reported usage (contracts.md 2, `manage.py fidelity`)."""
+"""How well the stored views of a session explain its reported usage (`manage.py fidelity`, docs/importing.md)."""
 
 from __future__ import annotations
 

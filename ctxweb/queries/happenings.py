@@ -15,7 +15,7 @@ MOST_DRAWN = 2_000  # compactions of one map
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """One compaction; `number` counts those that contracts.md 2 numbers.
+    """One compaction; `number` is its `index` in the import's JSON (docs/importing.md), None where it has none there.
 
     `before` and `after` are the reported prompt sizes around it, estimates where `estimated`; they belong to the place:
     several compactions before one call share them, and `is_last` marks the last of these. `blocks` left or changed,

@@ -1,4 +1,4 @@
-"""Memory of an import does not grow with its source (reliability.md I4): at most 200 MB, and 100 MB at most 1.3 × 10 MB."""
+"""Memory of an import does not grow with its source: at most 200 MB, and 100 MB at most 1.3 × 10 MB."""
 
 from __future__ import annotations
 

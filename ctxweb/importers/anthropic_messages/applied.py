@@ -20,7 +20,7 @@ MECHANISMS: dict[str, Mechanism] = {CLEAR_TOOLS: "clear_tool_result", CLEAR_THIN
 COUNTS = {CLEAR_TOOLS: "cleared_tool_uses", CLEAR_THINKING: "cleared_thinking_turns"}
 DEFAULT_KEPT_TOOL_USES = 3
 DEFAULT_KEPT_THINKING_TURNS = 1
-PLACEHOLDER_TOKENS = 8  # the server's placeholder is not told; analysis.md 1.1
+PLACEHOLDER_TOKENS = 8  # assumed: the response does not tell the server's placeholder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What Claude Code records of its compactions, as `Compaction` values with their edits (formats.md 2 a-d)."""
+"""What Claude Code records of its compactions, as `Compaction` values with their edits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ctxweb.importers.claude_code.entries import Entry, MicroBoundary, Replaceme
 from ctxweb.importers.claude_code.turns import Turns
 
 PLACEHOLDER_TOKENS = 8
-"""What stands for a cleared result is not in the log; analysis.md 1.1 takes it as this many prompt tokens."""
+"""What stands for a cleared result is not in the log: assumed to be this many prompt tokens."""
 
 
 class Knows(Protocol):

@@ -80,7 +80,7 @@ NOT_REPORTED = Usage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One record. `parent` is a uuid, `UNNAMED`, or None for a root. `digest` is that of its content, for V11 of the import rules.
+    """One record. `parent` is a uuid, `UNNAMED`, or None for a root. `digest` is that of its content, which tells a copy.
 
     `call_id` groups the streamed lines of one model call (message.id, else requestId); None: not an answer of the model.
     """

@@ -171,7 +171,7 @@ class _LaneEvents:
         return [self._turns.first(seq) for seq in self._turns.calls]
 
     def _last_leaf(self) -> int:
-        """The last message that nobody goes on from (formats.md 2), or what the harness itself logged after it."""
+        """The last message that nobody goes on from, or what the harness itself logged after it."""
         inner = {self._tree.up[place] for place in range(len(self._entries)) if self._is_turn(place)}
         places = range(len(self._entries) - 1, NONE, -1)
         leaf = next((place for place in places if place not in inner and self._is_turn(place)), NONE)

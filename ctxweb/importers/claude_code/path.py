@@ -1,4 +1,4 @@
-"""The view of a lane while calls go along paths of the tree (analysis.md 1.1).
+"""The view of a lane while calls go along paths of the tree.
 
 A message is in the view of a call if it is on the call's path, if it holds a result of a tool call whose message is on the path
 (parallel results fork the tree), or if the compaction at the root of the path kept or wrote it. One move costs what it changes.

@@ -45,7 +45,7 @@ VOLATILE = frozenset(
         "version",
     )
 )
-"""Fields that may differ between two copies of one record (V11), and that a row shows anyway."""
+"""Fields that may differ between two copies of one record, and that a row shows anyway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """The tree of one lane: which node stands above each entry, and how its compactions hang together.
 
-Nodes of a path are messages and boundaries; progress, attachments and other system records are links between them. Rules:
-analysis.md 1.1 (missing parents), formats.md 2 (boundaries, preserved messages).
+Nodes of a path are messages and boundaries; progress, attachments and other system records are links between them.
 """
 
 from __future__ import annotations

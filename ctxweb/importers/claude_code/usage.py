@@ -25,7 +25,7 @@ class UsageReading:
 def read_usage(given: Mapping[str, Any]) -> UsageReading:
     """The buckets of `message.usage`. All zero means that the producer did not report them: no prompt has 0 tokens.
 
-    Where `iterations` are listed, the prompt is that of the last one of type message (formats.md 7).
+    Where `iterations` are listed, the prompt is that of the last one of type message.
     """
     prompt = _last_iteration(given) or given
     usage = Usage(

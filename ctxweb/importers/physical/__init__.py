@@ -1,4 +1,4 @@
-"""The physical reader: the bytes of a session file become records with a place and a verdict (reliability.md V1-V12).
+"""The physical reader: the bytes of a session file become records with a place and a verdict (docs/importing.md).
 
 `open_stream` unpacks a file, `read_head` shows what it is recognised by, `read_records` reads it.
 """

@@ -1,4 +1,4 @@
-"""One JSON object as a source: the elements of its main array are the records (reliability.md V1)."""
+"""One JSON object as a source: the elements of its main array are the records."""
 
 from __future__ import annotations
 

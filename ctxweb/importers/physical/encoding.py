@@ -1,4 +1,4 @@
-"""UTF-16 with a byte order mark becomes UTF-8, as a stream (reliability.md V8)."""
+"""UTF-16 with a byte order mark becomes UTF-8, as a stream."""
 
 from __future__ import annotations
 

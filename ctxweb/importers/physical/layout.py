@@ -1,4 +1,4 @@
-"""How the JSON values of a source are laid out (reliability.md V1)."""
+"""How the JSON values of a source are laid out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _FirstLine(NamedTuple):
 
 
 def detect_layout(open_source: Opener, *, limits: ReadLimits) -> Layout:
-    """The layout by rule V1. Reads up to the second line that is not blank; the whole source only where its first line
+    """The layout. Reads up to the second line that is not blank; the whole source only where its first line
     is no whole value, or longer than the limit.
 
     A source that holds one object is a `document`, on however many lines: a format of lines reads it as its one record.

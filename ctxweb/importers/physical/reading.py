@@ -105,7 +105,7 @@ def _line_record(number: int, line: Line, start: int, end: int, reading: JsonRea
 
 
 def _settle_tail(records: Iterator[RawRecord]) -> Iterator[RawRecord]:
-    """The same records; an unfinished one that only blank lines follow becomes the truncated tail (V7)."""
+    """The same records; an unfinished one that only blank lines follow becomes the truncated tail."""
     held: list[RawRecord] = []
     for record in records:
         if held:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Layout = Literal["lines", "array", "values", "document"]
-"""How the JSON values of a source are laid out (reliability.md V1): one a line; the elements of one array; values one
+"""How the JSON values of a source are laid out: one a line; the elements of one array; values one
 after another over many lines; one object, whose main array the format names."""
 
 LooksLikeRecord = Callable[[Any], bool]
-"""Whether a value that was found behind a torn record is a record of the format, and not an inner block (V5)."""
+"""Whether a value that was found behind a torn record is a record of the format, and not an inner block."""
 
 MIB = 1024**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLimits:
-    """What is read at most (reliability.md section 4). A source above a limit raises a `PhysicalError` that names it.
+    """What is read at most (docs/operations.md, Settings). A source above a limit raises a `PhysicalError` that names it.
 
     A record above `max_line_bytes` or `max_depth` costs only itself: it is kept by its offset and not parsed.
     """
@@ -45,7 +45,7 @@ class RawRecord:
     layout `lines` the spans follow each other without a gap: a line end, a byte order mark and blanks between glued values
     belong to the record before them (the mark to the first). In the other layouts a span is the value alone.
 
-    `verdict` is the physical verdict (reliability.md V1-V12) where there is one: blank, invalid_json, nul_padding,
+    `verdict` is the physical verdict (docs/importing.md) where there is one: blank, invalid_json, nul_padding,
     oversize, too_deep, truncated_tail, invalid_utf8, recovered_splice. None: a JSON value, for the format to judge.
     `value` is the decoded value, None where there is none; it holds no lone surrogate and no raw NUL, but `\\u0000` stays.
 

@@ -1,4 +1,4 @@
-"""Proof that records and what lies between them are the whole stream (reliability.md I5)."""
+"""Proof that records and what lies between them are the whole stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several records on one line: glued values, and a torn record with the next one behind it (reliability.md V5)."""
+"""Several records on one line: glued values, and a torn record with the next one behind it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def torn_pieces(raw: bytes, *, max_depth: int, looks_like_record: LooksLikeRecor
 
 def broken(raw: bytes) -> JsonReading:
     """Verdict on bytes that are no JSON. Where an object begins and does not end they are flagged `unfinished`: at the end
-    of a source that is a truncated tail (V7)."""
+    of a source that is a truncated tail."""
     text = raw.removeprefix(BOM).replace(b"\0", b"").lstrip()
     if text.startswith(b"{") and structure_of(text).unfinished:
         return JsonReading("invalid_json", flags=("unfinished",))

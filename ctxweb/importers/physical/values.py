@@ -1,4 +1,4 @@
-"""One JSON text to a value, or to the reason why there is none (reliability.md 6.2, V3, V6, V8-V10, I8)."""
+"""One JSON text to a value, or to the reason why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py fidelity [SESSION...] [--json]`: how well the reconstructed views explain the reported usage (contracts.md 2)."""
+"""`manage.py fidelity [SESSION...] [--json]`: how well the reconstructed views explain the reported usage (docs/importing.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py import_sessions PATH... [--json]`: imports files, folders and stdin in the foreground (contracts.md 2)."""
+"""`manage.py import_sessions PATH... [--json]`: imports files, folders and stdin in the foreground (docs/importing.md)."""
 
 from __future__ import annotations
 

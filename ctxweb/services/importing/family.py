@@ -1,7 +1,7 @@
 """What sessions have to do with each other, whatever order they were imported in: parents, and calls that were copied.
 
 A file that was resumed or forked begins with a copy of another file's records. Each model call counts in one session
-only (reliability.md, Accounting). The copy is the session that says it is a fork; else the one that goes on after the
+only. The copy is the session that says it is a fork; else the one that goes on after the
 shared calls with calls of its own; else the one that began later.
 """
 

@@ -1,6 +1,6 @@
 """Counts and sums of a revision, taken from its rows: the same whether they were just written or changed later.
 
-What was copied from another session counts there (reliability.md, Accounting), so inherited messages and calls are left
+What was copied from another session counts there, so inherited messages and calls are left
 out of every sum, and so are messages that a format adds to its records, like a boundary (`records` 0). A bucket of usage
 is None where no call reports it, and flagged where some calls do not.
 """

@@ -1,4 +1,4 @@
-"""The object that an import prints for a lane (contracts.md 2)."""
+"""The object that an import prints for a lane (docs/importing.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import of Claude Code sources would print (contracts.md 2), made without services and database."""
+"""What an import of Claude Code sources would print (docs/importing.md), made without services and database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How JSON values are laid out in a source (V1)."""
+"""How JSON values are laid out in a source."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Physical lines: what ends one, what one may hold, and that no byte is lost (V1, V2, V9, I4, I5)."""
+"""Physical lines: what ends one, what one may hold, and that no byte is lost."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Memory is bounded by the limits, not by the source (I4)."""
+"""Memory is bounded by the limits, not by the source."""
 
 import io
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Campaign F1: mutated lines never raise, lose no byte, get one verdict each and harm no other line."""
+"""Mutated lines never raise, lose no byte, get one verdict each and harm no other line."""
 
 import random
 from collections import Counter

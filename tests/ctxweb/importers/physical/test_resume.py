@@ -1,4 +1,4 @@
-"""Reading can start again at any line (I2, I7)."""
+"""Reading can start again at any line."""
 
 import pytest
 

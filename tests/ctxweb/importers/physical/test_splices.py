@@ -1,4 +1,4 @@
-"""Several records on one line (V5): glued ones, a torn one with the next behind it, and what must not be taken for one."""
+"""Several records on one line: glued ones, a torn one with the next behind it, and what must not be taken for one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A source that ends inside a record (V7), and what only looks like it."""
+"""A source that ends inside a record, and what only looks like it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One JSON text to one value: every row of reliability.md 6.2, numbers (I8), text (V3, V6, V8) and depth (V10)."""
+"""One JSON text to one value: numbers, text and depth."""
 
 import json
 import math
