@@ -9,11 +9,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 
+from ctxweb import addresses
 from ctxweb.access import has_machine_token, is_api, is_foreign
 from ctxweb.errors import BAD_REQUEST, FORBIDDEN, METHOD_NOT_ALLOWED, TOO_LARGE, error_answer
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
-UPLOAD_PATHS = ("/api/v1/sessions", "/import")  # their body is a file
+UPLOAD_PATHS = (addresses.api_sessions(), addresses.IMPORT)  # their body is a file
 
 
 def body_limit(path: str) -> int:

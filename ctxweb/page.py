@@ -16,6 +16,7 @@ from django.utils.cache import patch_vary_headers
 
 from ctxweb import addresses
 from ctxweb.models import Session
+from ctxweb.queries.report import SOUND
 from ctxweb.vocabulary import FORMAT_NAMES
 
 THEMES = ("light", "dark")  # anything else follows the system
@@ -121,8 +122,7 @@ def _fate_address(session: Session, chosen: Chosen) -> str | None:
 
 
 def _not_understood(session: Session) -> int:
-    """Records whose verdict is neither `ok` nor `blank`."""
-    return sum(count for verdict, count in session.verdicts.items() if verdict not in ("ok", "blank"))
+    return sum(count for verdict, count in session.verdicts.items() if verdict not in SOUND)
 
 
 def _import_answer(session: Session, chosen: Chosen) -> str:

@@ -77,11 +77,6 @@ class Fit:
         return len({call.anchor for call in self.calls if call.reported is not None})
 
 
-def detect(calls: Sequence[ModelCall], sizes: Sequence[CallSize], compactions: Iterable[FoldedCompaction]) -> tuple[Inferred, ...]:
-    """The inferred drops and rises of a lane, in file order."""
-    return fit(calls, sizes, compactions).inferred
-
-
 def fit(calls: Sequence[ModelCall], sizes: Sequence[CallSize], compactions: Iterable[FoldedCompaction]) -> Fit:
     """Epochs, unexplained tokens and inferred events of one lane; `calls` and `sizes` are those of its history."""
     recorded = recorded_events(compactions)

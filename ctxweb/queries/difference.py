@@ -44,9 +44,7 @@ def difference(*, lane: Lane, n: int, against: int) -> Difference:
     """Of call `n` from call `against`."""
     here, there = _only_at(lane, n, against), _only_at(lane, against, n)
     added = {row for place, row in here.items() if place not in there}
-    changed = {
-        row for place, row in here.items() if place in there and (row.state, row.estimate) != (there[place].state, there[place].estimate)
-    }
+    changed = {row for place, row in here.items() if place in there and row.differs_from(there[place])}
     left = sorted((row for place, row in there.items() if place not in here), key=lambda row: (row.position, row.pk))
     return Difference(
         added=frozenset(row.pk for row in added),

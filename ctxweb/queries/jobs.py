@@ -10,9 +10,8 @@ from django.db.models import Count, QuerySet
 from django.http import Http404
 
 from ctxweb.models import Job
-from ctxweb.queries.imports import import_error, imported_sessions
+from ctxweb.queries.imports import RUNNING, import_error, imported_sessions
 
-RUNNING = (Job.State.QUEUED, Job.State.LEASED)
 RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
 
 

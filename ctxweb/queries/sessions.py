@@ -43,10 +43,6 @@ class SessionFilters:
     sort: str = USUAL_SORT
 
     @property
-    def narrows(self) -> bool:
-        return bool(self.format or self.project or self.q or self.parent)
-
-    @property
     def column(self) -> str:
         name = self.sort.removeprefix("-")
         return name if name in SORTS else "last"

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from ctxweb import addresses
 from ctxweb import jobs as job_table
 from ctxweb.page import counted, frame, show
-from ctxweb.queries.jobs import RUNNING, JobDetail, JobRow, JobsWindow, job_detail, jobs_window, readable_job
+from ctxweb.queries.imports import RUNNING
+from ctxweb.queries.jobs import JobDetail, JobsWindow, job_detail, jobs_window, readable_job
 from ctxweb.views import asked
 from ctxweb.views.windows import page_rows
 
@@ -47,11 +48,6 @@ class JobPage:
     job: JobDetail
     is_running: bool
     address: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowPage:
-    job: JobRow
 
 
 @require_safe

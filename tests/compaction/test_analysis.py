@@ -9,7 +9,7 @@ import pytest
 from compaction.analysis.cache import cache_health, cache_reads
 from compaction.analysis.estimates import CONSTANTS, Estimator, constants_for
 from compaction.analysis.fidelity import Spread, fidelity_report
-from compaction.analysis.residuals import detect, fit, merge_inferred
+from compaction.analysis.residuals import fit, merge_inferred
 from compaction.edits import clear, remove, restore
 from compaction.history import History, fold
 from compaction.messages import Block, BlockId, Body
@@ -101,7 +101,7 @@ def test_growth_that_the_log_explains_makes_one_epoch_without_events() -> None:
 
 def test_a_fall_that_nothing_explains_is_an_inferred_drop_and_begins_an_epoch() -> None:
     history = _lane((100, HIDDEN + 100), (50, HIDDEN - 4850), (50, HIDDEN - 4800))
-    (event,) = detect(history.calls, history.sizes, history.compactions)
+    (event,) = fit(history.calls, history.sizes, history.compactions).inferred
     assert (event.kind, event.before_call, event.amount, event.line) == ("drop", 2, 5000, 1002)
     assert (event.reported_before, event.reported_after) == (HIDDEN + 100, HIDDEN - 4850)
     assert [call.anchor for call in fit(history.calls, history.sizes, ()).calls] == [1, 2, 2]
@@ -111,13 +111,13 @@ def test_a_jump_counts_only_above_two_thousand_tokens_and_three_percent() -> Non
     small = _lane((0, 10_000), (0, 12_000))
     large = _lane((0, 100_000), (0, 103_000))
     over = _lane((0, 100_000), (0, 103_200))
-    assert [len(detect(lane.calls, lane.sizes, ())) for lane in (small, large, over)] == [0, 0, 1]
+    assert [len(fit(lane.calls, lane.sizes, ()).inferred) for lane in (small, large, over)] == [0, 0, 1]
 
 
 def test_where_nothing_can_be_estimated_only_a_tenth_counts() -> None:
     def blind(after: int) -> int:
         history = fold([called(1, 100_000), called(2, after, previous=1)], SIZES)
-        return len(detect(history.calls, history.sizes, ()))
+        return len(fit(history.calls, history.sizes, ()).inferred)
 
     assert [blind(92_000), blind(89_000)] == [0, 1]
 
@@ -156,13 +156,13 @@ def test_a_branch_is_compared_with_the_call_before_it_on_its_own_path() -> None:
         (50, HIDDEN + 150),
         previous={2: 1, 3: 1},
     )
-    events = detect(history.calls, history.sizes, history.compactions)
+    events = fit(history.calls, history.sizes, history.compactions).inferred
     assert [(event.kind, event.before_call) for event in events] == [("rise", 2)]
 
 
 def test_a_fresh_start_in_the_file_is_compared_with_the_call_before_it() -> None:
     history = _lane((100, HIDDEN + 5100), edited(remove([BlockId(1, 1)]), mechanism="clear"), (50, HIDDEN + 50), previous={2: None})
-    (event,) = detect(history.calls, history.sizes, history.compactions)
+    (event,) = fit(history.calls, history.sizes, history.compactions).inferred
     assert (event.kind, event.before_call, event.previous, event.amount) == ("drop", 2, 1, 5000)
 
 
@@ -175,7 +175,7 @@ def test_a_second_try_after_a_compaction_is_no_inferred_drop() -> None:
         (60, HIDDEN + 4010),
         previous={2: 1, 3: 1},
     )
-    assert detect(history.calls, history.sizes, history.compactions) == ()
+    assert fit(history.calls, history.sizes, history.compactions).inferred == ()
 
 
 def test_inferred_drops_join_the_compactions_in_file_order_and_the_ledger_follows() -> None:
@@ -186,7 +186,7 @@ def test_inferred_drops_join_the_compactions_in_file_order_and_the_ledger_follow
         edited(remove([BlockId(2, 1)]), line=1501),
         (50, HIDDEN + 1050),
     )
-    merged = merge_inferred(history, detect(history.calls, history.sizes, history.compactions))
+    merged = merge_inferred(history, fit(history.calls, history.sizes, history.compactions).inferred)
     assert [(folded.ordinal, folded.index, folded.compaction.origin) for folded in merged.compactions] == [
         (1, 1, "inferred"),
         (2, None, "recorded"),

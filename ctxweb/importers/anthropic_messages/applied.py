@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compaction.analysis.estimates import UNKNOWN_PLACEHOLDER_TOKENS
 from compaction.messages import Block, BlockId
 from compaction.transcript import Edit, Mechanism
 from ctxweb.importers.lane_log import LaneLog
@@ -20,7 +21,6 @@ MECHANISMS: dict[str, Mechanism] = {CLEAR_TOOLS: "clear_tool_result", CLEAR_THIN
 COUNTS = {CLEAR_TOOLS: "cleared_tool_uses", CLEAR_THINKING: "cleared_thinking_turns"}
 DEFAULT_KEPT_TOOL_USES = 3
 DEFAULT_KEPT_THINKING_TURNS = 1
-PLACEHOLDER_TOKENS = 8  # assumed: the response does not tell the server's placeholder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def edits_for(log: LaneLog, applied: AppliedEdit, rules: ClearingRules, done: se
     blocks = [block for block in _visible(log) if block.tool_id in ids and (block.kind == "tool_result" or rules.clears_inputs)]
     fresh = [block.id for block in blocks if block.id not in done and block.state != "cleared"]
     done.update(fresh)
-    return tuple(Edit(verb="clear", block=block, state="cleared", unit_tokens=PLACEHOLDER_TOKENS) for block in fresh)
+    return tuple(Edit(verb="clear", block=block, state="cleared", unit_tokens=UNKNOWN_PLACEHOLDER_TOKENS) for block in fresh)
 
 
 def _thinking_edits(log: LaneLog, total: int, kept: int, done: set[BlockId]) -> tuple[Edit, ...]:

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from compaction.analysis.estimates import UNKNOWN_PLACEHOLDER_TOKENS
 from compaction.messages import BlockId
 from compaction.transcript import Compaction, Edit, Mechanism
 from ctxweb.importers.claude_code.entries import Entry, MicroBoundary, Replacement
 from ctxweb.importers.claude_code.turns import Turns
-
-PLACEHOLDER_TOKENS = 8
-"""What stands for a cleared result is not in the log: assumed to be this many prompt tokens."""
 
 
 class Knows(Protocol):
@@ -103,7 +101,7 @@ def user_action(mechanism: Mechanism, entry: Entry, turns: Turns, removed: Itera
 
 
 def _clear(block: BlockId) -> Edit:
-    return Edit(verb="clear", block=block, state="cleared", unit_tokens=PLACEHOLDER_TOKENS)
+    return Edit(verb="clear", block=block, state="cleared", unit_tokens=UNKNOWN_PLACEHOLDER_TOKENS)
 
 
 def _result_blocks(turns: Turns, tool_id: str, view: Knows) -> Iterator[BlockId]:
