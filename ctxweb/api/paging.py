@@ -1,16 +1,17 @@
-"""Parameters that all paged lists take: `limit` (default and maximum 200) and `after`, a place that an answer's `next` gave."""
+"""Parameters that all paged lists take: `limit` (default and maximum: CTXWEB_PAGE_ROWS) and `after`, which an answer's `next` gave."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Annotated
 
+from django.conf import settings
 from ninja import Query
 
 from compaction.messages import BlockId
 from ctxweb.api.base import ApiError
 
-MAXIMUM = 200
+MAXIMUM = int(settings.CTXWEB_PAGE_ROWS)
 Limit = Annotated[int, Query(ge=1, le=MAXIMUM)]
 After = Annotated[str, Query(max_length=40)]
 
