@@ -48,7 +48,7 @@ class Parsed:
     def take(self, record: RawRecord) -> Reading:
         reading = self.reader.feed(record)
         self.verdicts.append(VERDICTS.index(reading.verdict))
-        self.flags.update((*record.flags, *reading.flags))
+        self.flags.update(_flags(record, reading))
         self.digests.update(body.digest for body in reading.bodies)
         if reading.verdict == "unknown_type":
             self.unknown_types[reading.type[:TYPE_CHARS]] += 1
@@ -95,7 +95,7 @@ class _Writer:
         self._end = record.offset + record.length
         self._rows.append(
             (self.source.pk, record.number, record.line, record.offset, record.length, self.digest(record.offset, record.length),
-             reading.verdict, reading.type[:TYPE_CHARS], ",".join((*record.flags, *reading.flags))[:200])
+             reading.verdict, reading.type[:TYPE_CHARS], ",".join(_flags(record, reading))[:200])
         )  # fmt: skip
         self._bodies.extend(reading.bodies)
         self._chars += sum(body.chars for body in reading.bodies)
@@ -135,3 +135,8 @@ class Follower:
             self._at += len(piece)
             length -= len(piece)
             yield piece
+
+
+def _flags(record: RawRecord, reading: Reading) -> tuple[str, ...]:
+    """What is odd about a record, each word once: a reader may repeat what the bytes told already."""
+    return tuple(dict.fromkeys((*record.flags, *reading.flags)))
