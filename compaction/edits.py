@@ -43,18 +43,22 @@ def state_edit(verb: Verb, block: BlockId, body: Body | None = None, *, unit_tok
 
 
 def truncate(block: BlockId, body: Body) -> Edit:
+    """`body`, a shorter text, stands for the content of `block`."""
     return state_edit("truncate", block, body)
 
 
 def clear(block: BlockId, body: Body | None = None, *, unit_tokens: int | None = None) -> Edit:
+    """A placeholder stands for the content: `body`, or `unit_tokens` in a prompt where its text is not known."""
     return state_edit("clear", block, body, unit_tokens=unit_tokens)
 
 
 def spill(block: BlockId, body: Body) -> Edit:
+    """The content went elsewhere; `body` is what points to it."""
     return state_edit("spill", block, body)
 
 
 def remove(takes: Iterable[BlockId]) -> Edit:
+    """The blocks `takes` leave, all or none, and nothing stands for them."""
     return Edit(verb="remove", takes=tuple(takes))
 
 
@@ -69,6 +73,7 @@ def restore(puts: Iterable[int], *, after: BlockId | None = None) -> Edit:
 
 
 def is_state_edit(edit: Edit) -> bool:
+    """Whether it changes one block in its place, and takes and puts none."""
     return edit.block is not None
 
 

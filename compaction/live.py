@@ -93,6 +93,7 @@ class LiveView:
         )
 
     def find(self, block: BlockId) -> Placed | None:
+        """The block, visible or not; None where no message with it was logged."""
         row = self._messages.get(block.seq, ())
         return row[block.i - 1] if 0 < block.i <= len(row) else None
 

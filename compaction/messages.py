@@ -49,6 +49,7 @@ class Body:
         return cls(digest=hashlib.sha256(text.encode()).digest()[:DIGEST_BYTES], chars=len(text), text=text)
 
     def without_text(self) -> Body:
+        """The same body, where the text stays in a store."""
         return Body(digest=self.digest, chars=self.chars)
 
 

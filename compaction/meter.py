@@ -21,6 +21,7 @@ class Measurement:
 
     @property
     def total(self) -> int:
+        """Tokens of the whole prompt."""
         return self.messages + self.tools + self.system
 
 
@@ -33,14 +34,17 @@ class Pressure:
 
     @property
     def share(self) -> float | None:
+        """Tokens ÷ window: 1 is full, more is over it."""
         return None if self.limits.window is None else self.tokens / self.limits.window
 
     @property
     def over_trigger(self) -> bool:
+        """Whether it is above the trigger; False where there is none."""
         return self.limits.trigger is not None and self.tokens > self.limits.trigger
 
     @property
     def over_hard_limit(self) -> bool:
+        """Whether it is above the hard limit; False where there is none."""
         return self.limits.hard_limit is not None and self.tokens > self.limits.hard_limit
 
 

@@ -97,6 +97,7 @@ class Order:
         placed.visible = True
 
     def unlink(self, placed: Placed) -> None:
+        """Take a block out of the order; its place is not given again."""
         if placed.behind is None:
             self._head = placed.ahead
         else:

@@ -151,11 +151,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
+    """A message was logged under the next seq. It is in no view yet."""
+
     message: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
+    """Logged messages entered the view at its end, in this order."""
+
     seqs: tuple[int, ...]
 
 
@@ -170,11 +174,15 @@ class Edited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
+    """The view, as it stands, was the prompt of this call."""
+
     call: ModelCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
+    """Something that a reader of the lane must be told."""
+
     finding: Finding
 
 

@@ -34,6 +34,7 @@ class CacheRead:
 
     @property
     def exact(self) -> bool:
+        """Whether an unchanged prefix was read to the token."""
         return self.reason == "extends" and self.read == self.predicted
 
     @property
@@ -52,6 +53,7 @@ class CacheHealth:
 
     @property
     def exact_share(self) -> float | None:
+        """`exact` ÷ `calls`, from 0 to 1."""
         return self.exact / self.calls if self.calls else None
 
 
@@ -72,6 +74,7 @@ def cache_reads(calls: Sequence[ModelCall], changed: Collection[int]) -> tuple[C
 
 
 def cache_health(reads: Sequence[CacheRead]) -> CacheHealth:
+    """Over the reads whose prefix was unchanged and whose size is predicted."""
     extending = [read for read in reads if read.reason == "extends" and read.predicted is not None]
     return CacheHealth(
         calls=len(extending),

@@ -109,6 +109,7 @@ class Estimator:
 
     @property
     def constants(self) -> Constants:
+        """Those that this estimator prices with."""
         return self._constants
 
     def whole(self, message: Message, block: Block) -> int:

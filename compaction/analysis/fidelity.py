@@ -27,6 +27,7 @@ class Spread:
 
     @classmethod
     def of(cls, errors: Iterable[float]) -> Spread:
+        """The spread of errors in percent, in any order."""
         ordered = sorted(errors)
         return cls(median=_quantile(ordered, 0.5), p95=_quantile(ordered, 0.95))
 

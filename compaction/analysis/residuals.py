@@ -74,6 +74,7 @@ class Fit:
 
     @property
     def epochs(self) -> int:
+        """How many runs of calls have an anchor of their own and a reported call."""
         return len({call.anchor for call in self.calls if call.reported is not None})
 
 

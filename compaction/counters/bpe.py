@@ -68,9 +68,11 @@ class Bpe:
 
     @property
     def title(self) -> str:
+        """What pages call its figures."""
         return f"{self.id} tokens"
 
     def count(self, text: str) -> TokenFigure:
+        """The exact count of a text without lone surrogates. Raises EncodingError where the ranks are missing."""
         return count_batch([text], self.id)[0]
 
 

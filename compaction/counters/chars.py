@@ -15,6 +15,7 @@ class Chars:
     title = "estimate from characters"
 
     def count(self, text: str) -> TokenFigure:
+        """The estimate, each of the two parts rounded up."""
         others = 0 if text.isascii() else sum(char > "\x7f" for char in text)
         tokens = -(-(len(text) - others) // ASCII_CHARS_A_TOKEN) - (-others // OTHER_CHARS_A_TOKEN)
         return TokenFigure(tokens=tokens, exact=False)

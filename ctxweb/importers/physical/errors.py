@@ -17,16 +17,24 @@ class PhysicalError(Exception):
 
 
 class EmptySource(PhysicalError):
+    """There is no byte or no record in it."""
+
     code = "empty"
 
 
 class TooLarge(PhysicalError):
+    """It has more bytes than a limit, which the message names."""
+
     code = "too_large"
 
 
 class TooManyRecords(PhysicalError):
+    """It has more records than CTXWEB_MAX_RECORDS."""
+
     code = "too_many_records"
 
 
 class BadArchive(PhysicalError):
+    """An archive that is damaged or encrypted, or says what is not so."""
+
     code = "bad_archive"
