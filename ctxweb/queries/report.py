@@ -45,6 +45,8 @@ class RevisionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
+    """Something that a reader of the lane must be told, at a line of its file or at a message."""
+
     code: str
     line: int | None
     seq: int | None
@@ -99,7 +101,6 @@ class RecordWindow:
 
 def report_summary(*, session: Session, revision: Revision) -> ReportSummary:
     source = revision.source
-    findings = Finding.objects.filter(revision=revision).order_by("ordinal")
     lanes = Session.objects.filter(current__source=source).exclude(pk=session.pk).order_by("pk")
     return ReportSummary(
         source=_source(source),
@@ -111,11 +112,17 @@ def report_summary(*, session: Session, revision: Revision) -> ReportSummary:
         messages_logged=session.messages_logged,
         messages=session.message_count,
         folded=session.messages_logged - session.message_count,
-        findings=tuple(FindingRow(code=row.code, line=row.line, seq=row.seq, detail=row.detail) for row in findings[:FINDINGS]),
-        findings_total=findings.count(),
+        findings=findings_of(revision),
+        findings_total=Finding.objects.filter(revision=revision).count(),
         revisions=_revisions(session),
         lanes=tuple(lanes.values_list("public_id", flat=True)[:FINDINGS]),
     )
+
+
+def findings_of(revision: Revision) -> tuple[FindingRow, ...]:
+    """In the order of the import, at most `FINDINGS`."""
+    rows = Finding.objects.filter(revision=revision).order_by("ordinal")[:FINDINGS]
+    return tuple(FindingRow(code=row.code, line=row.line, seq=row.seq, detail=row.detail) for row in rows)
 
 
 def _source(source: Source) -> SourceRow:

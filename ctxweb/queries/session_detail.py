@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from ctxweb.models import Finding, History, ModelCall, Revision, Session
+from ctxweb.models import History, ModelCall, Revision, Session
 from ctxweb.queries.became import Became, became
 from ctxweb.queries.happenings import Happening, happenings
 from ctxweb.queries.overview import ReadoutPage, readout_page
 from ctxweb.queries.readout import Readout
-
-MOST_WARNINGS = 200
+from ctxweb.queries.report import FindingRow, findings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +29,6 @@ class HistoryLink:
     origin: str
     policy: str
     compactions: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Warning:
-    code: str
-    line: int | None
-    seq: int | None
-    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +73,7 @@ class SessionDetail:
     happenings: tuple[Happening, ...]
     became: Became
     findings: int
-    warnings: tuple[Warning, ...]
+    warnings: tuple[FindingRow, ...]
     call: Readout | None
 
 
@@ -164,7 +155,7 @@ def session_detail(*, session: Session, revision: Revision, history: History, ca
         happenings=happenings(history=history),
         became=became(history=history),
         findings=session.findings,
-        warnings=_warnings(revision),
+        warnings=findings_of(revision),
         call=_call(selected),
     )
 
@@ -183,11 +174,6 @@ def _histories(revision: Revision, session: Session) -> tuple[HistoryLink, ...]:
         )
         for history in revision.histories.order_by("pk")
     )
-
-
-def _warnings(revision: Revision) -> tuple[Warning, ...]:
-    rows = Finding.objects.filter(revision=revision).order_by("ordinal")[:MOST_WARNINGS]
-    return tuple(Warning(code=row.code, line=row.line, seq=row.seq, detail=row.detail) for row in rows)
 
 
 def calls_window(*, session: Session, revision: Revision, after: int, limit: int) -> CallsWindow:
