@@ -1,4 +1,4 @@
-"""Many writers at once (campaign L2): the settings of the database lose no transaction and report no error."""
+"""Many writers at once: the settings of the database lose no transaction and report no error."""
 
 from __future__ import annotations
 
