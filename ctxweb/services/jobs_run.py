@@ -24,7 +24,7 @@ from ctxweb.storage import StorageError, leftovers_remove
 SLICE_SECONDS = 50  # a long job is a chain of tasks of under a minute
 RETRY_SECONDS = 30
 SWEEP_BATCH = 20
-HANDLERS: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import}
+WORK: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import}
 _RETRIED_STORAGE = ("disk_full", "unwritable")
 _log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def job_run(*, job_id: int) -> None:
 def jobs_sweep() -> None:
     """Ring for the jobs that nobody works on, and remove what dead writers left."""
     leftovers_remove()
-    for kind in HANDLERS:
+    for kind in WORK:
         for job_id in jobs_waiting(kind=kind, limit=SWEEP_BATCH):
             job_ring(job=Job(pk=job_id))
 
@@ -56,7 +56,7 @@ def claimed_run(*, job: Job, deadline: float | None = None, progress: Callable[[
     run = JobRun(job, deadline, progress)
     try:
         with _durable():
-            HANDLERS[job.kind](run)
+            WORK[job.kind](run)
     except SliceOver:
         run.end("queued")
         job_ring(job=job)

@@ -164,10 +164,10 @@ def _digest(value: Mapping[str, Any], kind: EntryKind, pieces: tuple[Piece, ...]
     if kind in ("user", "assistant"):
         if len(pieces) == 1:
             return pieces[0].digest
-        data = b"".join(piece.digest for piece in pieces)
+        content = b"".join(piece.digest for piece in pieces)
     else:
-        data = clean_text(compact_json(_lasting(value))).encode()
-    return hashlib.sha256(data).digest()[:DIGEST_BYTES]
+        content = clean_text(compact_json(_lasting(value))).encode()
+    return hashlib.sha256(content).digest()[:DIGEST_BYTES]
 
 
 def _extra(value: dict[str, Any], kind: EntryKind, content: Content) -> Extra:
@@ -205,15 +205,15 @@ def _size(value: Any) -> int | None:
 
 
 def _boundary(value: Mapping[str, Any]) -> Boundary:
-    data = _mapping(_either(value, "compactMetadata", "compact_metadata"))
-    kept = _mapping(_either(data, "preservedMessages", "preserved_messages"))
-    segment = _mapping(_either(data, "preservedSegment", "preserved_segment"))
+    told = _mapping(_either(value, "compactMetadata", "compact_metadata"))
+    kept = _mapping(_either(told, "preservedMessages", "preserved_messages"))
+    segment = _mapping(_either(told, "preservedSegment", "preserved_segment"))
     head, tail = (word(_either(segment, f"{end}Uuid", f"{end}_uuid")) for end in ("head", "tail"))
     uuids = _words(kept.get("uuids"))
     return Boundary(
-        trigger=_trigger(data.get("trigger")),
-        tokens_before=_size(_either(data, "preTokens", "pre_tokens")),
-        tokens_after=_size(_either(data, "postTokens", "post_tokens")),
+        trigger=_trigger(told.get("trigger")),
+        tokens_before=_size(_either(told, "preTokens", "pre_tokens")),
+        tokens_after=_size(_either(told, "postTokens", "post_tokens")),
         kept=uuids,
         segment=(head, tail) if head and tail and not uuids else None,
         anchor=word(_either(kept or segment, "anchorUuid", "anchor_uuid")),
@@ -221,13 +221,13 @@ def _boundary(value: Mapping[str, Any]) -> Boundary:
 
 
 def _micro(value: Mapping[str, Any]) -> MicroBoundary:
-    data = _mapping(_either(value, "microcompactMetadata", "microcompact_metadata"))
+    told = _mapping(_either(value, "microcompactMetadata", "microcompact_metadata"))
     return MicroBoundary(
-        trigger=_trigger(data.get("trigger")),
-        tokens_before=_size(_either(data, "preTokens", "pre_tokens")),
-        saved=_size(_either(data, "tokensSaved", "tokens_saved")),
-        tool_ids=_words(_either(data, "compactedToolIds", "compacted_tool_ids")),
-        attachments=_words(_either(data, "clearedAttachmentUUIDs", "cleared_attachment_uuids")),
+        trigger=_trigger(told.get("trigger")),
+        tokens_before=_size(_either(told, "preTokens", "pre_tokens")),
+        saved=_size(_either(told, "tokensSaved", "tokens_saved")),
+        tool_ids=_words(_either(told, "compactedToolIds", "compacted_tool_ids")),
+        attachments=_words(_either(told, "clearedAttachmentUUIDs", "cleared_attachment_uuids")),
     )
 
 

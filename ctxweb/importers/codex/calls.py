@@ -61,8 +61,8 @@ class Calls:
         """The size after a compaction is the prompt of the next call."""
         self._awaiting.append(compaction)
 
-    def count(self, info: Mapping[str, Any], place: Place, window: int | None) -> None:
-        now = read_count(info, window, self._last)
+    def count(self, told: Mapping[str, Any], place: Place, window: int | None) -> None:
+        now = read_count(told, window, self._last)
         is_new = changed(now, self._last)
         self._last = now
         if is_new and self._run is not None:

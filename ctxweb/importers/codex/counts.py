@@ -35,9 +35,9 @@ class TokenCount:
         return self.prompt is not None and self.window is not None and self.prompt > self.window
 
 
-def read_count(info: JsonObject, window: int | None, previous: TokenCount | None) -> TokenCount:
+def read_count(told: JsonObject, window: int | None, previous: TokenCount | None) -> TokenCount:
     """The count in the `info` of a token_count event; without a last usage it is the change of the running total."""
-    total, last = _figures(info.get("total_token_usage")), _figures(info.get("last_token_usage"))
+    total, last = _figures(told.get("total_token_usage")), _figures(told.get("last_token_usage"))
     if not last:
         before = dict(previous.running) if previous else {}
         last = {name: figure - before.get(name, 0) for name, figure in total.items() if figure >= before.get(name, 0)}
@@ -53,7 +53,7 @@ def read_count(info: JsonObject, window: int | None, previous: TokenCount | None
         usage=usage,
         prompt=prompt,
         total=last.get("total_tokens", None if prompt is None else prompt + last.get("output_tokens", 0)),
-        window=count(info.get("model_context_window")) or window,
+        window=count(told.get("model_context_window")) or window,
         running=tuple(sorted((total or last).items())),
         flags=flags,
     )

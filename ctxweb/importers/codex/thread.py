@@ -69,9 +69,9 @@ class Thread:
         """An event of the user interface. Those that repeat an item change nothing."""
         kind = word(payload.get("type"))
         if kind == "token_count":
-            info = payload.get("info")
-            if isinstance(info, Mapping):
-                self.calls.count(info, place, self.window)
+            told = payload.get("info")
+            if isinstance(told, Mapping):
+                self.calls.count(told, place, self.window)
         elif kind in TURN_STARTS:
             self.window = count(payload.get("model_context_window")) or self.window
             self._turn_is_empty = True

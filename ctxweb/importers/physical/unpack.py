@@ -104,7 +104,7 @@ def _zip_members(path: Path, limits: ReadLimits) -> tuple[Member, ...]:
             listed = archive.infolist()
     except ARCHIVE_ERRORS as error:
         raise BadArchive("The zip archive cannot be read: its list of files is damaged. Pack the files again.") from error
-    files = [info for info in listed if not info.is_dir() and not info.filename.startswith(_MAC_RESOURCE_FORKS)]
+    files = [entry for entry in listed if not entry.is_dir() and not entry.filename.startswith(_MAC_RESOURCE_FORKS)]
     if not files:
         raise EmptySource("The zip archive holds no file. Pack the session files and import it again.")
     if len(files) > limits.max_members:
@@ -112,21 +112,21 @@ def _zip_members(path: Path, limits: ReadLimits) -> tuple[Member, ...]:
             f"The zip archive holds {len(files):,} files, more than the limit of {limits.max_members:,}. "
             "Pack fewer files into one archive, or raise the limit for files in an archive."
         )
-    total = sum(info.file_size for info in files)
+    total = sum(entry.file_size for entry in files)
     if total > limits.max_expanded_bytes:
         raise _too_large(total, limits)
-    return tuple(Member(info.filename, partial(open_utf8, partial(_open_zip_member, path, info, limits))) for info in files)
+    return tuple(Member(entry.filename, partial(open_utf8, partial(_open_zip_member, path, entry, limits))) for entry in files)
 
 
-def _open_zip_member(path: Path, info: zipfile.ZipInfo, limits: ReadLimits) -> BinaryIO:
-    if info.flag_bits & _ENCRYPTED:
+def _open_zip_member(path: Path, entry: zipfile.ZipInfo, limits: ReadLimits) -> BinaryIO:
+    if entry.flag_bits & _ENCRYPTED:
         raise BadArchive("The zip archive is encrypted. Pack the files again without a password.")
     archive = zipfile.ZipFile(path)
     try:
-        member = archive.open(info)
+        member = archive.open(entry)
     except ARCHIVE_ERRORS as error:
         archive.close()
         raise BadArchive(
             "A file of the zip archive cannot be unpacked: it is damaged or packed in an unknown way. Pack it again."
         ) from error
-    return _buffered(Metered(member, packed_bytes=info.compress_size, limits=limits, archive=archive))
+    return _buffered(Metered(member, packed_bytes=entry.compress_size, limits=limits, archive=archive))
