@@ -12,7 +12,6 @@ from typing import Literal
 
 from rapidfuzz.distance import Indel
 
-LINES_COMPARED = 5_000
 LINE_CHARS = 400  # longer lines are cut in the picture of the difference
 KEPT_LINES = 3  # of a folded run, at each end
 ALIKE = 0.5  # below this share of equal words two lines have nothing to do with each other, and no word is marked
@@ -51,11 +50,11 @@ class Diff:
     is_cut: bool
 
 
-def diff_of(before: str, after: str, *, budget: int = BUDGET_CHARS) -> Diff:
-    """The difference in at most about `budget` characters of text."""
+def diff_of(before: str, after: str, *, lines_compared: int, budget: int = BUDGET_CHARS) -> Diff:
+    """The difference of the first `lines_compared` lines, in at most about `budget` characters of text."""
     old, new = before.split("\n"), after.split("\n")
-    is_cut = max(len(old), len(new)) > LINES_COMPARED
-    old, new = old[:LINES_COMPARED], new[:LINES_COMPARED]
+    is_cut = max(len(old), len(new)) > lines_compared
+    old, new = old[:lines_compared], new[:lines_compared]
     lines = [line for run in _runs(old, new) for line in _folded(run)]
     shown = _within(lines, budget)
     blocks = Indel.opcodes(old, new)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Q, Sum
 from django.db.models.functions import Substr
 from django.http import Http404
@@ -18,7 +19,6 @@ from ctxweb.queries.messages import BlockRow, block_row, prompt_size
 from ctxweb.queries.readable import Lane
 from ctxweb.text_diff import BUDGET_CHARS, Diff, diff_of
 
-DIFF_CHARS = 400_000  # of each side; what lies behind is not compared
 CARRIERS = 20
 BEGINNING = BlockId(0, 0)
 NEIGHBOURS = 20
@@ -244,9 +244,10 @@ def file_lives(*, lane: Lane, path: str, without: Place) -> tuple[FileLives, ...
 def edit_diff(*, before: str, after: str, budget: int = BUDGET_CHARS) -> Diff:
     """The difference between two bodies, given by digest, which the caller has found in the session."""
     keys = [bytes.fromhex(before), bytes.fromhex(after)]
-    found = Body.objects.filter(digest__in=keys).annotate(head=Substr("text", 1, DIFF_CHARS)).values_list("digest", "head")
+    found = Body.objects.filter(digest__in=keys).annotate(head=Substr("text", 1, settings.CTXWEB_DIFF_CHARS)).values_list("digest", "head")
     texts = {bytes(digest): str(head) for digest, head in found}
-    return diff_of(texts.get(keys[0], ""), texts.get(keys[1], ""), budget=budget)
+    old, new = (texts.get(key, "") for key in keys)
+    return diff_of(old, new, lines_compared=settings.CTXWEB_DIFF_LINES, budget=budget)
 
 
 def text_preview(*, digest: str) -> Preview | None:
