@@ -9,7 +9,7 @@ from ctxweb.charts.bins import MOST_BINS, Bin, binned, bins_from_json
 from ctxweb.charts.context_map import MOST_CALLS_IN_ORDER, ContextMap, MapFigures, Stack, context_map
 from ctxweb.charts.strata import Layer
 from ctxweb.lane_rows import lane_rows
-from ctxweb.models import History, Session
+from ctxweb.models import History, LedgerEntry, Session
 from ctxweb.queries.became import Became, became
 from ctxweb.queries.happenings import Happening, drops_of, happenings
 from ctxweb.queries.hidden import MIDDLE_START_SHARE, MIDDLE_START_TOKENS
@@ -20,14 +20,36 @@ REATTACHED = 1_000  # tokens; less after a compaction is not worth a line
 MOST_REATTACHED = 6
 
 
+CHANGED_WORDS: dict[str, str] = {  # action that leaves a block in its place: what was done to it
+    "clear": "cleared",
+    "truncate": "truncated",
+    "replace": "replaced",
+    "spill": "stored outside",
+}
+RESULT_MECHANISMS = frozenset({"clear_tool_result", "mask_tool_result"})  # they change tool results only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """`blocks` edits that left each block in the prompt in another state: `4 results were cleared`."""
+
+    noun: str
+    verb: str
+    blocks: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The answer line. `sizes` are reported (before, after) of the summaries, at most three."""
+    """The answer line. `summaries` and `other` compactions took `removed_blocks` out of the prompt, those of `changed` took none;
+    how many an `unrecorded` drop took cannot be told. What a person took back stands apart, `person_blocks` in `by_person` times.
+    `sizes` are reported (before, after) of the summaries, at most three."""
 
     summaries: int
     other: int
+    changed: tuple[Changed, ...]
     unrecorded: int
     by_person: int
+    person_blocks: int
     removed_blocks: int
     sizes: tuple[tuple[int, int], ...]
     calls: int
@@ -100,7 +122,7 @@ def overview_page(*, session: Session, history: History, call: int | None, stack
         calls=session.call_count,
         stack=drawing.stack if drawing else "order",
         can_stack_in_order=bool(drawn.layers) or session.call_count <= MOST_CALLS_IN_ORDER,
-        outcome=_outcome(session, found, drawing),
+        outcome=_outcome(session, found, drawing, taking=_taking(history)),
         map=drawing,
         selected=selected,
         told=found[:MOST_TOLD],
@@ -177,16 +199,34 @@ def _readout(session: Session, history: History, *, n: int, found: Sequence[Happ
     return readout(history=history, n=n, calls=session.call_count, window=session.window, overhead=overhead, drops=drops)
 
 
-def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap | None) -> Outcome:
+def _taking(history: History) -> frozenset[int]:
+    """The ordinals of the compactions that took blocks out of the prompt."""
+    taken = LedgerEntry.objects.filter(history=history, adds=False, state_after="").order_by()
+    return frozenset(taken.values_list("compaction__ordinal", flat=True).distinct())
+
+
+def _changed(done: Sequence[Happening]) -> tuple[Changed, ...]:
+    sums: dict[tuple[str, str], int] = {}
+    for each in done:
+        key = ("result" if each.mechanism in RESULT_MECHANISMS else "block", CHANGED_WORDS.get(each.action, "changed"))
+        sums[key] = sums.get(key, 0) + each.blocks
+    return tuple(Changed(noun=noun, verb=verb, blocks=blocks) for (noun, verb), blocks in sums.items() if blocks)
+
+
+def _outcome(session: Session, found: Sequence[Happening], drawing: ContextMap | None, *, taking: frozenset[int]) -> Outcome:
     done = [each for each in found if each.status == "ok" and (each.number is not None or each.by_person)]
     summaries = [each for each in done if each.action == "summarise"]
+    others = [each for each in done if each.action not in ("summarise", "inferred") and not each.by_person]
+    by_person = [each for each in done if each.by_person]
     sizes = [(each.before, each.after) for each in summaries if each.before is not None and each.after is not None and not each.estimated]
     peak = session.peak_context or (drawing.peak if drawing else 0)
     return Outcome(
         summaries=len(summaries),
-        other=sum(each.action not in ("summarise", "inferred") and not each.by_person for each in done),
+        other=sum(each.ordinal in taking for each in others),
+        changed=_changed([each for each in others if each.ordinal not in taking]),
         unrecorded=sum(each.inferred for each in done),
-        by_person=sum(each.by_person for each in done),
+        by_person=len(by_person),
+        person_blocks=sum(each.blocks for each in by_person),
         removed_blocks=session.removed_blocks,
         sizes=tuple((before, after) for before, after in sizes[:3] if before and after),
         calls=session.call_count,

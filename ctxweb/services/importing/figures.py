@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
+from compaction.transcript import USER_ACTIONS
 from ctxweb.models import Block, Compaction, Finding, LedgerEntry, Message, ModelCall, Revision
 
 _IMAGES = "images:"
@@ -79,10 +80,13 @@ def _call_figures(revision: Revision) -> dict[str, Any]:
 
 
 def _history_figures(revision: Revision) -> dict[str, int]:
+    """A block is removed where a layer took it out of the prompt: one that was cleared stays in its place, and what a
+    person took back is no loss by policy."""
     compactions = Compaction.objects.filter(history__revision=revision, history__origin="recorded", index__isnull=False)
-    taken = LedgerEntry.objects.filter(history__revision=revision, history__origin="recorded", adds=False)
+    taken = LedgerEntry.objects.filter(history__revision=revision, history__origin="recorded", adds=False, state_after="")
+    by_layers = taken.exclude(compaction__mechanism__in=USER_ACTIONS)
     return {
         "recorded_compactions": compactions.filter(origin="recorded").count(),
         "inferred_drops": compactions.filter(origin="inferred").count(),
-        "removed_blocks": taken.values("seq", "i").distinct().count(),
+        "removed_blocks": by_layers.values("seq", "i").distinct().count(),
     }

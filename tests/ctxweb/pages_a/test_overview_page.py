@@ -10,9 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ctxweb.lane_rows import stored_map
-from ctxweb.models import Block, Compaction, History, ModelCall, Session
+from ctxweb.models import Block, Compaction, History, LedgerEntry, ModelCall, Session
 from ctxweb.queries.overview import overview_page
 from ctxweb.queries.readout import view_sums
+from ctxweb.services.importing.figures import figures_of
 from tests.ctxweb.pages_b.rows import make_session
 
 pytestmark = pytest.mark.django_db
@@ -37,13 +38,43 @@ def address(session: Session) -> str:
 def test_the_page_says_what_was_taken_and_draws_it(client: Client) -> None:
     session = drawn(make_session(turns=7))
     page = client.get(address(session)).content.decode()
-    assert "2 summaries and 4 other compactions took" in page
+    assert f"2 summaries took {session.removed_blocks} blocks, 4 results were cleared.</b>" in page
     assert "The prompt went" in page
     assert 'class="areas" viewBox="0 0 35 310"' in page
     assert "A summary of" in page
     assert "Results cleared:" in page
     assert "What became of it" in page
     assert f'href="/api/v1/sessions/{session.public_id}?call=' in page
+
+
+def test_what_a_person_took_back_and_what_was_cleared_is_no_block_taken(client: Client) -> None:
+    session = drawn(make_session(turns=7))
+    last = LedgerEntry.objects.filter(verb="summarise", adds=False).order_by("-ordinal")[0].compaction
+    taken, own = (LedgerEntry.objects.filter(adds=False, state_after="", compaction=each).count() for each in _summaries())
+    Compaction.objects.filter(pk=last.pk).update(mechanism="rewind")
+    Compaction.objects.filter(mechanism="clear_tool_result").last().delete()  # type: ignore[union-attr]
+    revision = session.current
+    assert revision is not None
+    figures = figures_of(revision=revision)
+    assert figures["removed_blocks"] == taken
+    Session.objects.update(removed_blocks=figures["removed_blocks"])
+    page = client.get(address(session)).content.decode()
+    assert f"1 summary took {taken} blocks, 3 results were cleared.</b>" in page
+    assert f"Apart from that the person went back or cleared 1 time: {own} blocks." in page
+    assert f"{taken} removed" in page
+
+
+def test_a_drop_without_a_record_takes_no_counted_block(client: Client) -> None:
+    session = drawn(make_session(turns=3))
+    Compaction.objects.filter(mechanism="clear_tool_result").first().delete()  # type: ignore[union-attr]
+    Compaction.objects.update(origin="inferred", mechanism="unknown")
+    LedgerEntry.objects.all().delete()
+    Session.objects.update(removed_blocks=0)
+    assert "<b>1 drop has no record.</b>" in client.get(address(session)).content.decode()
+
+
+def _summaries() -> list[Compaction]:
+    return list(Compaction.objects.filter(mechanism="summary").order_by("ordinal"))
 
 
 def test_every_compaction_of_the_story_leads_to_its_call_and_its_edits(client: Client) -> None:

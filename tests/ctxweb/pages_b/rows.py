@@ -273,7 +273,7 @@ def _store(writer: Writer, name: str) -> Session:
         messages_logged=count,
         block_count=len(writer.blocks),
         call_count=len(writer.calls),
-        removed_blocks=len(writer.entries),
+        removed_blocks=sum(not entry.adds and not entry.state_after for entry in writer.entries),
         recorded_compactions=len(writer.compactions),
         input_tokens=5,
         cache_read_tokens=100,
