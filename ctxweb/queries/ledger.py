@@ -20,6 +20,7 @@ SORTS = {
     "tokens": "tokens_before",
     "order": "ordinal",
 }
+INFERRED = "inferred"  # the action that stands for a drop without a record
 FIRST_EDITS = 6  # of a layer of a compaction; the rest is fetched
 
 
@@ -36,6 +37,17 @@ class LedgerFilters:
 
     def any(self) -> bool:
         return any(value for value in asdict(self).values())
+
+    def about_edits(self) -> bool:
+        """Whether a compaction without a matching edit is left out."""
+        return any((self.layer, self.action, self.kind, self.tool, self.path))
+
+    def only_drops(self) -> bool:
+        """Whether inferred drops are asked for: they have no edits, so nothing else about an edit can be asked of them."""
+        return self == LedgerFilters(action=INFERRED, compaction=self.compaction)
+
+
+EVERYTHING = LedgerFilters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +140,26 @@ class EditWindow:
     next: str | None
 
 
-def compaction_rows(*, lane: Lane, after: int = 0, limit: int | None = None, only: int | None = None) -> list[CompactionRow]:
-    """The compactions behind the ordinal `after`, in file order."""
-    rows = Compaction.objects.filter(history=lane.history, ordinal__gt=after).order_by("ordinal")
-    if only is not None:
-        rows = rows.filter(ordinal=only)
+def compaction_rows(*, lane: Lane, after: int = 0, limit: int | None = None, filters: LedgerFilters = EVERYTHING) -> list[CompactionRow]:
+    """The compactions behind the ordinal `after`, in file order; those that `filters` leave nothing of are left out."""
+    rows = _matching_compactions(lane, filters).filter(ordinal__gt=after).order_by("ordinal")
     window = list(rows[:limit] if limit else rows)
     places = _places(lane, [row.before_call for row in window])
     return [_compaction_row(row, places) for row in window]
+
+
+def drop_count(*, lane: Lane, filters: LedgerFilters) -> int:
+    """How many inferred drops `filters` leave, where they ask for these."""
+    return _matching_compactions(lane, filters).count()
+
+
+def _matching_compactions(lane: Lane, filters: LedgerFilters) -> QuerySet[Compaction]:
+    rows = Compaction.objects.filter(history=lane.history)
+    if filters.compaction is not None:
+        rows = rows.filter(ordinal=filters.compaction)
+    if filters.only_drops():
+        return rows.filter(origin=INFERRED)
+    return rows.filter(pk__in=matching_edits(lane=lane, filters=filters).values("compaction")) if filters.about_edits() else rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

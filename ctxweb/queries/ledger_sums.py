@@ -63,13 +63,14 @@ class LayerTotal:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerTotals:
     """All matching edits: their number, the estimated tokens that they took, and how many of their blocks were never
-    sent; `compactions` hold them. `unfiltered` counts the edits of the history."""
+    sent; `compactions` hold them. `unfiltered` counts the edits of the history, `names` are all its layers."""
 
     edits: int
     removed: int
     never_sent: int
     compactions: int
     unfiltered: int
+    names: tuple[str, ...]
     layers: tuple[LayerTotal, ...]
 
 
@@ -83,6 +84,7 @@ def ledger_totals(*, lane: Lane, filters: LedgerFilters) -> LedgerTotals:
         never_sent=sum(layer.never_sent for layer in layers),
         compactions=sum(layer.compactions for layer in layers),
         unfiltered=sum(layer.edits for layer in whole),
+        names=tuple(sorted({layer.layer for layer in whole})),
         layers=layers,
     )
 

@@ -8,14 +8,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One filter: its parameter, the word before it, the value in force, and the values with their words (none: a text).
+    """One filter: its parameter, the word before it, the value in force, and the values with their words (None: a text).
     `any` is the word of the empty value, itself empty where there is no such choice."""
 
     name: str
     label: str
     value: str
-    options: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, str], ...] | None
     any: str = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A parameter that the form has no field for and sends on: `word` says what it does, `without` leads to the page without it."""
+
+    name: str
+    value: str
+    word: str
+    without: str
 
 
 def same(values: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -12,20 +12,30 @@ from compaction.messages import BLOCK_KINDS
 from ctxweb import addresses
 from ctxweb.page import session_frame, show
 from ctxweb.queries.ledger import (
-    FIRST_EDITS,
     CompactionRow,
     EditRow,
     LedgerFilters,
     compaction_rows,
+    drop_count,
     first_edits,
     layer_edits,
 )
-from ctxweb.queries.ledger_sums import LayerSum, LayerTotal, LedgerTotals, layer_sums, ledger_totals
+from ctxweb.queries.ledger_sums import LayerSum, LedgerTotals, layer_sums, ledger_totals
 from ctxweb.queries.messages import tool_names
 from ctxweb.queries.readable import Lane, readable_lane
 from ctxweb.views import asked
-from ctxweb.views.choices import Choice, same
-from ctxweb.views.ledger_words import Balance, balance_of, estimates_of, evidence_of, finding_of, labels_of, title_of
+from ctxweb.views.choices import Choice, Kept, same
+from ctxweb.views.ledger_words import (
+    Balance,
+    balance_of,
+    chip_of,
+    estimates_of,
+    evidence_of,
+    finding_of,
+    labels_of,
+    said_of,
+    title_of,
+)
 from ctxweb.views.windows import page_rows
 from ctxweb.vocabulary import ACTIONS
 
@@ -74,6 +84,7 @@ class LedgerPage:
     totals: LedgerTotals
     filtered: bool
     choices: tuple[Choice, ...]
+    kept: tuple[Kept, ...]
     groups: tuple[CompactionGroup, ...]
     more: str | None
     whole: str | None
@@ -129,24 +140,24 @@ def _edits_address(lane: Lane, filters: LedgerFilters, sort: str, edits: int) ->
 
 def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> LedgerPage:
     public_id = lane.session.public_id
-    rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, only=filters.compaction)
+    rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, filters=filters)
     shown, totals = rows[:GROUPS], ledger_totals(lane=lane, filters=filters)
-    groups = _groups(lane, filters, sort, shown)
-    finding, detail = finding_of(lane.session, totals, filtered=filters.any())
+    drops = drop_count(lane=lane, filters=filters) if filters.only_drops() else 0
+    finding, detail = finding_of(lane.session, totals, filtered=filters.any(), drops=drops)
     return LedgerPage(
         address=addresses.ledger(public_id),
         public_id=public_id,
         finding=finding,
         detail=detail,
-        said=f"{totals.edits:,} of {totals.unfiltered:,} edits, the first {FIRST_EDITS} of each layer · "
-        f"compactions {shown[0].ordinal if shown else 0:,}–{shown[-1].ordinal if shown else 0:,} here",
+        said=said_of(totals, shown, drops=drops),
         unmatched=f"The ledger holds {totals.unfiltered:,} edits; none of them has all of these.",
         inferred=lane.session.inferred_drops,
         calls=lane.session.call_count,
         totals=totals,
         filtered=filters.any(),
-        choices=_choices(lane, filters, sort, totals.layers),
-        groups=groups,
+        choices=_choices(lane, filters, sort, totals.names),
+        kept=_kept(lane, filters, sort),
+        groups=_groups(lane, filters, sort, shown),
         more=addresses.ledger(public_id, **asdict(filters), sort=sort, after=shown[-1].ordinal) if len(rows) > GROUPS else None,
         whole=addresses.ledger(public_id) if filters.compaction is not None else None,
     )
@@ -160,14 +171,18 @@ def _groups(lane: Lane, filters: LedgerFilters, sort: str, rows: Sequence[Compac
     for row in rows:
         own = [edit for edit in edits if edit.compaction == row.ordinal]
         layers = tuple(_layer(lane, filters, sort, row, layer, own) for layer in sums.get(row.ordinal, ()))
-        if layers or not _about_edits(filters):
-            groups.append(_group(row, layers))
+        groups.append(_group(row, layers))
     return tuple(groups)
 
 
-def _about_edits(filters: LedgerFilters) -> bool:
-    """Whether a compaction without a matching edit is left out."""
-    return any((filters.layer, filters.action, filters.kind, filters.tool, filters.path))
+def _kept(lane: Lane, filters: LedgerFilters, sort: str) -> tuple[Kept, ...]:
+    """The compaction asked for: the form has no field for it."""
+    if filters.compaction is None:
+        return ()
+    without = addresses.ledger(lane.session.public_id, **(asdict(filters) | {"compaction": None}), sort=sort)
+    asked_for = compaction_rows(lane=lane, filters=LedgerFilters(compaction=filters.compaction))
+    word = chip_of(asked_for, filters.compaction)
+    return (Kept(name="compaction", value=str(filters.compaction), word=word, without=without),)
 
 
 def _group(row: CompactionRow, layers: tuple[LayerGroup, ...]) -> CompactionGroup:
@@ -197,16 +212,16 @@ def _layer(lane: Lane, filters: LedgerFilters, sort: str, row: CompactionRow, la
     )
 
 
-def _choices(lane: Lane, filters: LedgerFilters, sort: str, layers: Sequence[LayerTotal]) -> tuple[Choice, ...]:
-    names = {layer.layer for layer in layers} | ({filters.layer} if filters.layer else set())
+def _choices(lane: Lane, filters: LedgerFilters, sort: str, layers: Sequence[str]) -> tuple[Choice, ...]:
+    names = {*layers, filters.layer} - {""}
     kinds = tuple((kind, kind.replace("_", " ")) for kind in BLOCK_KINDS)
-    actions = tuple((name, action.word) for name, action in ACTIONS.items() if name != "inferred")
+    actions = tuple((name, action.word) for name, action in ACTIONS.items())
     tools = same(name for name in tool_names(revision=lane.revision) if name)
     return (
         Choice(name="layer", label="layer", value=filters.layer, options=tuple((name, name.replace("_", " ")) for name in sorted(names))),
         Choice(name="action", label="action", value=filters.action, options=actions),
         Choice(name="kind", label="kind", value=filters.kind, options=kinds),
         Choice(name="tool", label="tool", value=filters.tool, options=tools),
-        Choice(name="path", label="path holds", value=filters.path, options=()),
+        Choice(name="path", label="path holds", value=filters.path, options=None),
         Choice(name="sort", label="order", value=sort, options=SORT_WORDS, any=""),
     )

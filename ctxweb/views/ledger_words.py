@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compaction.transcript import USER_ACTIONS
 from ctxweb.models import Session
 from ctxweb.page import counted
-from ctxweb.queries.ledger import CompactionRow
+from ctxweb.queries.ledger import FIRST_EDITS, CompactionRow
 from ctxweb.queries.ledger_sums import LedgerTotals
 from ctxweb.templatetags.blocks import duration
 
@@ -36,8 +36,10 @@ class Balance:
     close: bool
 
 
-def finding_of(session: Session, totals: LedgerTotals, *, filtered: bool) -> tuple[str, str]:
-    """The answer line: what was found, and the rest."""
+def finding_of(session: Session, totals: LedgerTotals, *, filtered: bool, drops: int) -> tuple[str, str]:
+    """The answer line: what was found, and the rest; `drops` are the inferred ones that the filters leave where they ask for these."""
+    if drops:
+        return f"{counted(drops, 'drop')} in the reported size {'has' if drops == 1 else 'have'} no record.", ""
     if not totals.unfiltered:
         unrecorded = f"{counted(session.inferred_drops, 'drop')} in the reported size have no record." if session.inferred_drops else ""
         return "No record says that anything left the view.", unrecorded
@@ -45,21 +47,41 @@ def finding_of(session: Session, totals: LedgerTotals, *, filtered: bool) -> tup
         return "No edit matches these filters.", ""
     layers = totals.layers
     who = f"The {layers[0].layer.replace('_', ' ')} layer" if len(layers) == 1 else f"{len(layers)} layers"
-    found = "matching edits" if filtered else "edits"
-    finding = f"{who} made {totals.edits:,} {found} in {counted(totals.compactions, 'compaction')} and took ≈ {totals.removed:,} tokens."
+    found = counted(totals.edits, "matching edit" if filtered else "edit")
+    finding = f"{who} made {found} in {counted(totals.compactions, 'compaction')} and took ≈ {totals.removed:,} tokens."
     unsent = f"{counted(totals.never_sent, 'block')} of these {'was' if totals.never_sent == 1 else 'were'} never sent to the model."
     return finding, unsent if totals.never_sent else ""
 
 
-def title_of(row: CompactionRow) -> str:
+def said_of(totals: LedgerTotals, rows: Sequence[CompactionRow], *, drops: int) -> str:
+    """How much of the ledger the filters leave, and what of it is in this window."""
+    here = f"{_lower(name_of(rows[0]))} here" if len(rows) == 1 else f"{counted(len(rows), 'compaction')} here"
+    if drops:
+        return f"{counted(drops, 'inferred drop')}, without edits · {here}"
+    return f"{totals.edits:,} of {counted(totals.unfiltered, 'edit')}, the first {FIRST_EDITS} of each layer · {here}"
+
+
+def chip_of(rows: Sequence[CompactionRow], ordinal: int) -> str:
+    """What a filter by the compaction `ordinal` is called."""
+    return _lower(name_of(rows[0])) if rows else f"compaction {ordinal:,}"
+
+
+def _lower(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def name_of(row: CompactionRow) -> str:
     if row.origin == "inferred":
-        name = f"Drop {row.index}, inferred,"
-    elif row.mechanism in USER_ACTIONS:
-        name = f"The user’s {row.mechanism}"
-    elif row.index is None:
-        name = "A result stored outside" if row.mechanism == "spill" else row.mechanism.replace("_", " ").capitalize()
-    else:
-        name = f"Compaction {row.index}"
+        return f"Drop {row.index}, inferred"
+    if row.mechanism in USER_ACTIONS:
+        return f"The user’s {row.mechanism}"
+    if row.index is None:
+        return "A result stored outside" if row.mechanism == "spill" else row.mechanism.replace("_", " ").capitalize()
+    return f"Compaction {row.index}"
+
+
+def title_of(row: CompactionRow) -> str:
+    name = f"{name_of(row)}," if row.origin == "inferred" and row.before_call else name_of(row)
     return f"{name} before call {row.before_call:,}" if row.before_call else f"{name}, after the last call"
 
 
