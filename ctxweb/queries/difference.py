@@ -16,6 +16,8 @@ class Gone:
     """A span of the other call whose block this one does not hold."""
 
     pk: int
+    seq: int
+    i: int
     position: float
     estimate: int
 
@@ -45,12 +47,16 @@ def difference(*, lane: Lane, n: int, against: int) -> Difference:
     here, there = _only_at(lane, n, against), _only_at(lane, against, n)
     added = {row for place, row in here.items() if place not in there}
     changed = {row for place, row in here.items() if place in there and row.differs_from(there[place])}
-    left = sorted((row for place, row in there.items() if place not in here), key=lambda row: (row.position, row.pk))
+    left = [
+        Gone(pk=row.pk, seq=seq, i=i, position=row.position, estimate=row.estimate)
+        for (seq, i), row in there.items()
+        if (seq, i) not in here
+    ]
     return Difference(
         added=frozenset(row.pk for row in added),
         added_tokens=sum(row.estimate for row in added),
         changed=frozenset(row.pk for row in changed),
-        left=tuple(Gone(pk=row.pk, position=row.position, estimate=row.estimate) for row in left),
+        left=tuple(sorted(left, key=lambda gone: (gone.position, gone.pk))),
     )
 
 

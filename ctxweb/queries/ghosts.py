@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ctxweb.models import LedgerEntry, Message, Span
+from ctxweb.models import Block, LedgerEntry, Message, Span
 from ctxweb.queries.difference import Gone, difference
 from ctxweb.queries.readable import Lane
 from ctxweb.queries.view import ViewBlock, logged_blocks, state_excerpts, view_block
 
 LARGEST = 20
+OWN_TEXTS = 60  # what the user wrote is shown whatever its size, up to so many blocks: the page stays bounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +49,20 @@ class GhostWindow:
 
 
 def largest_ghosts(*, lane: Lane, n: int, against: int) -> GhostWindow:
-    """The `LARGEST` blocks of call `against` that call `n` does not hold."""
+    """The `LARGEST` blocks of call `against` that call `n` does not hold, and those that the user wrote."""
     left = difference(lane=lane, n=n, against=against).left
-    largest = sorted(left, key=lambda gone: -gone.estimate)[:LARGEST]
-    return _window(lane, left, sorted(largest, key=lambda gone: gone.position), n, against, following=None)
+    by_size = sorted(left, key=lambda gone: -gone.estimate)
+    written = _written_by_user(lane, by_size)
+    shown = {*by_size[:LARGEST], *written[:OWN_TEXTS]}
+    return _window(lane, left, [gone for gone in left if gone in shown], n, against, following=None)
+
+
+def _written_by_user(lane: Lane, left: Sequence[Gone]) -> list[Gone]:
+    """Those of `left` that are the user's own text, in its order."""
+    messages = Message.objects.filter(revision=lane.revision, role="user", origin="human")
+    texts = Block.objects.filter(revision=lane.revision, kind="text", seq__in=messages.values("seq"))
+    places = set(texts.values_list("seq", "i")) if left else set()
+    return [gone for gone in left if (gone.seq, gone.i) in places]
 
 
 def ghost_window(*, lane: Lane, n: int, against: int, after: float | None, limit: int) -> GhostWindow:
