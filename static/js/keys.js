@@ -5,8 +5,6 @@
 const WAIT = 900; // ms between the two letters of a sequence
 let pending = "";
 let timer = 0;
-let row = -1;
-let removal = -1;
 
 const live = (text) => { document.getElementById("live").textContent = text; };
 const isTyping = (target) => target.closest("input, textarea, select, [contenteditable]") !== null;
@@ -20,17 +18,23 @@ function declared(key) {
   return [...document.querySelectorAll("[data-key]")].find((element) => element.dataset.key === key && shown(element));
 }
 
-function step(selector, from, by) {
+// The row that the keys start from: the one with the focus, else the one that was selected last.
+function cursor() {
+  return document.activeElement?.closest("[data-row]") ?? document.querySelector("[data-row][aria-selected]");
+}
+
+function step(selector, by) {
   const all = [...document.querySelectorAll(selector)].filter(shown);
-  if (!all.length) return -1;
-  const to = Math.min(Math.max(from + by, 0), all.length - 1);
-  const element = all[to];
+  const from = cursor();
+  const side = by > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
+  const ahead = from ? all.filter((one) => from.compareDocumentPosition(one) & side) : all.slice(0, 1);
+  const element = by > 0 ? ahead[0] : ahead.at(-1);
+  if (!element) return;
   document.querySelector("[data-row][aria-selected]")?.removeAttribute("aria-selected");
   if (element.matches("[data-row]")) element.setAttribute("aria-selected", "true");
   if (!element.matches("a, button, [tabindex]")) element.tabIndex = -1;
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: "nearest" });
-  return to;
 }
 
 function fold(open) {
@@ -62,10 +66,10 @@ function list() {
 }
 
 const OWN = {
-  j: () => { row = step("[data-row]", row, 1); },
-  k: () => { row = step("[data-row]", row, -1); },
-  n: () => { removal = step("[data-removal]", removal, 1); },
-  p: () => { removal = step("[data-removal]", removal, -1); },
+  j: () => step("[data-row]", 1),
+  k: () => step("[data-row]", -1),
+  n: () => step("[data-removal]", 1),
+  p: () => step("[data-removal]", -1),
   "[": () => fold(false),
   "]": () => fold(true),
   y: copyAddress,
