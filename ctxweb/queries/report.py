@@ -197,6 +197,14 @@ def record_row(row: Record, *, seq: int | None) -> RecordRow:
     )
 
 
+def doubled_record(*, revision: Revision, record: RecordRow) -> int | None:
+    """The number of the first record that a duplicate repeats byte for byte; None where there is none before it."""
+    if record.verdict != "duplicate":
+        return None
+    earlier = Record.objects.filter(source=revision.source, number__lt=record.number, type=record.type, digest=bytes.fromhex(record.digest))
+    return earlier.order_by("number").values_list("number", flat=True).first()
+
+
 def readable_record(*, revision: Revision, number: int) -> RecordRow:
     """Raises Http404."""
     row = Record.objects.filter(source=revision.source, number=number).first()

@@ -14,7 +14,16 @@ from ctxweb import addresses
 from ctxweb.models import Revision
 from ctxweb.page import counted, session_frame, show
 from ctxweb.queries.readable import readable_session
-from ctxweb.queries.report import SOUND, RecordRow, RecordWindow, ReportSummary, readable_record, record_window, report_summary
+from ctxweb.queries.report import (
+    SOUND,
+    RecordRow,
+    RecordWindow,
+    ReportSummary,
+    doubled_record,
+    readable_record,
+    record_window,
+    report_summary,
+)
 from ctxweb.services.record_read import RecordUnreadable, record_pieces, record_read
 from ctxweb.views import asked
 from ctxweb.views.downloads import as_download
@@ -56,6 +65,7 @@ class RecordPage:
 
     public_id: str
     record: RecordRow
+    double_of: int | None
     head: str
     hidden: int
     tail: str
@@ -161,6 +171,7 @@ def _record_page(public_id: str, revision: Revision, row: RecordRow) -> RecordPa
     return RecordPage(
         public_id=public_id,
         record=row,
+        double_of=doubled_record(revision=revision, record=row),
         head=head,
         hidden=hidden,
         tail=tail,
