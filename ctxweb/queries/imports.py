@@ -72,9 +72,14 @@ def _row(job: Job) -> ImportRow:
     )
 
 
+def imported_revisions(*, job: Job) -> list[int]:
+    """Keys of the revisions that an ended import brought or found, in the order of the file; [] while it runs."""
+    return [revision for outcome in _outcomes(job) for revision, _ in outcome.get("revisions", ())]
+
+
 def imported_sessions(*, job: Job) -> tuple[str, ...]:
     """Public ids of the sessions that an ended import brought or found, in the order of the file; () while it runs."""
-    revisions = [revision for outcome in _outcomes(job) for revision, _ in outcome.get("revisions", ())]
+    revisions = imported_revisions(job=job)
     found = dict(Revision.objects.filter(pk__in=revisions).values_list("pk", "session__public_id"))
     return tuple(dict.fromkeys(found[revision] for revision in revisions if revision in found))
 

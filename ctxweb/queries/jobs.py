@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.http import Http404
 
-from ctxweb.models import Job
-from ctxweb.queries.imports import RUNNING, import_error, imported_sessions
+from ctxweb.models import Job, Revision
+from ctxweb.queries.imports import RUNNING, import_error, imported_revisions, imported_sessions
 
 RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
 
@@ -18,7 +19,8 @@ RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRow:
     """One job. `done` of `total` is in `unit`; `rate` in units a second, over the whole run, and
-    `seconds_left` are None unless it is at work and both are known."""
+    `seconds_left` are None unless it is at work and both are known. An import that succeeded found sessions in the records
+    of its sources; None for any other."""
 
     id: str
     kind: str
@@ -37,6 +39,8 @@ class JobRow:
     started_at: datetime | None
     ended_at: datetime | None
     version: int
+    sessions_found: int | None
+    records_read: int | None
     can_cancel: bool
     can_retry: bool
 
@@ -78,7 +82,7 @@ def jobs_window(*, state: str, after: int | None, limit: int, now: datetime) -> 
         total=total,
         matching=states.get(state, 0) if state else total,
         states=states,
-        jobs=tuple(job_row(job, now=now) for job in shown),
+        jobs=_job_rows(shown, now),
         next=str(shown[-1].pk) if len(window) > limit else None,
     )
 
@@ -94,7 +98,7 @@ def readable_job(*, public_id: str) -> Job:
 def job_detail(*, public_id: str, now: datetime) -> JobDetail:
     """Raises Http404."""
     job = readable_job(public_id=public_id)
-    row = job_row(job, now=now)
+    (row,) = _job_rows([job], now)
     log = tuple(LogLine(at=str(entry["at"]), line=str(entry["line"])) for entry in job.log)
     return JobDetail(
         **{field.name: getattr(row, field.name) for field in fields(JobRow)},
@@ -109,8 +113,15 @@ def last_finished() -> QuerySet[Job]:
     return Job.objects.filter(state=Job.State.SUCCEEDED, ended_at__isnull=False).order_by("-ended_at")
 
 
-def job_row(job: Job, *, now: datetime) -> JobRow:
-    """`job` as it stands at `now`."""
+def _job_rows(jobs: Sequence[Job], now: datetime) -> tuple[JobRow, ...]:
+    """`jobs` as they stand at `now`."""
+    keys = {job.pk: set(imported_revisions(job=job)) for job in jobs if job.state == Job.State.SUCCEEDED}
+    revisions = Revision.objects.filter(pk__in=set().union(*keys.values())).select_related("source")
+    found = {revision.pk: revision for revision in revisions}
+    return tuple(_job_row(job, [found[key] for key in keys.get(job.pk, ()) if key in found], now) for job in jobs)
+
+
+def _job_row(job: Job, found: Sequence[Revision], now: datetime) -> JobRow:
     rate = _rate(job, now)
     left = (job.total - job.done) / rate if rate and job.total is not None and job.state == Job.State.LEASED else None
     return JobRow(
@@ -118,6 +129,8 @@ def job_row(job: Job, *, now: datetime) -> JobRow:
         id=job.public_id,
         name=str(job.params.get("name", "")),
         attempts=job.attempt,
+        sessions_found=len({revision.session_id for revision in found}) or None,
+        records_read=sum({revision.source_id: revision.source.record_count for revision in found}.values()) or None,
         rate=rate,
         seconds_left=left,
         error=import_error(job=job),

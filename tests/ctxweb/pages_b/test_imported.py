@@ -112,4 +112,19 @@ def test_the_job_of_an_import_leads_to_its_sessions() -> None:
     detail = get(f"/jobs/{job['id']}")
     assert detail["state"] == "succeeded"
     assert session.public_id in detail["sessions"]
-    assert f'href="/s/{session.public_id}/"' in Client().get(f"/jobs/{job['id']}").content.decode()
+    assert (job["sessions_found"], job["records_read"]) == (len(detail["sessions"]), session.revisions.get().source.record_count)
+    for address in ("/jobs", f"/jobs/{job['id']}"):
+        text = Client().get(address).content.decode()
+        assert f"{job['sessions_found']} session" in text
+        assert f", {job['records_read']:,} record" in text
+        assert "publishing" not in text
+    assert f'href="/s/{session.public_id}/"' in text
+
+
+def test_a_duplicate_says_which_record_it_repeats() -> None:
+    session, _ = demo("broken")
+    records = get(f"/sessions/{session.public_id}/records?verdict=duplicate")["records"]
+    assert records
+    for record in records:
+        text = Client().get(f"/s/{session.public_id}/import/{record['number']}").content.decode()
+        assert "duplicate</b> of <a href=" in text
