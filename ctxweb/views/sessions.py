@@ -15,6 +15,8 @@ from ctxweb.queries.session_choices import SessionChoices, session_choices
 from ctxweb.queries.sessions import ROWS, SORTS, USUAL_SORT, SessionFilters, SessionsWindow, sessions_window
 from ctxweb.views import asked
 
+FILTER_LABELS = {"q": "text", "parent": "lanes of"}  # what the page calls a filter where its parameter has another name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortLink:
@@ -60,7 +62,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         template="sessions/page.html",
         frame=frame(request, title=counted(window.total, "session"), section="sessions", json=json),
         page=page,
-        fragments={"list": "sessions/_list.html", "rows-more": "sessions/_rows.html"},
+        fragments={"list": "sessions/_list_fragment.html", "rows-more": "sessions/_rows.html"},
     )
 
 
@@ -93,6 +95,10 @@ def _sort_link(filters: SessionFilters, name: str) -> SortLink:
 
 
 def _without(filters: SessionFilters) -> tuple[tuple[str, str, str], ...]:
-    """(filter, value, address without it) of each filter in force."""
+    """(label of the filter, value, address without it) of each filter in force."""
     given = {"format": filters.format, "project": filters.project, "q": filters.q, "parent": filters.parent}
-    return tuple((name, value, addresses.sessions(**_parameters(replace(filters, **{name: ""})))) for name, value in given.items() if value)
+    return tuple(
+        (FILTER_LABELS.get(name, name), value, addresses.sessions(**_parameters(replace(filters, **{name: ""}))))
+        for name, value in given.items()
+        if value
+    )

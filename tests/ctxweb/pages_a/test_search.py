@@ -126,6 +126,18 @@ def test_the_list_of_sessions_can_be_filtered_by_text(said: Any, client: Client)
     assert "Session two" not in page
 
 
+def test_the_filtered_list_counts_what_it_shows_and_names_its_filters(said: Any, client: Client) -> None:
+    said("needle", name="one")
+    said("hay", name="two")
+    page = client.get("/?q=needle").content.decode()
+    assert "<b>1 session matches, 0 recorded" in page
+    assert "1 of 2 lanes matches" in page
+    assert ">text <b>needle</b>" in page
+    fragment = client.get("/?q=needle", headers={"HX-Request": "true", "HX-Target": "list"}).content.decode()
+    assert '<span id="answer" hx-swap-oob="true"><b>1 session matches, ' in fragment
+    assert "without text</a>" in client.get("/?q=nowhere").content.decode()
+
+
 def test_the_twin_has_the_hits_of_the_page(said: Any, client: Client) -> None:
     said("needle one", "needle two")
     twin = client.get("/api/v1/search?q=needle").json()
