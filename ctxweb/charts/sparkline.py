@@ -29,10 +29,10 @@ class Sparkline:
 
 
 def spark_to_json(bins: Sequence[Bin], *, recorded: Iterable[int], inferred: Iterable[int]) -> dict[str, Any]:
-    """What is stored with a session. `recorded` and `inferred` are the calls before which something left."""
+    """What is stored with a session; a size is None where neither a report nor an estimate tells it. `recorded` and `inferred` are the calls before which something left."""
     place = {n: at for at, each in enumerate(bins) for n in range(each.first, each.last + 1)}
     return {
-        "sizes": [each.call.size for each in bins],
+        "sizes": [each.call.size or None for each in bins],
         "recorded": sorted({place[n] for n in recorded if n in place}),
         "inferred": sorted({place[n] for n in inferred if n in place}),
     }
@@ -43,8 +43,9 @@ def sparkline(stored: dict[str, Any], *, window: int | None) -> Sparkline | None
     sizes = stored.get("sizes")
     if not sizes:
         return None
-    top = max(window or 0, *sizes) or 1
-    levels = [round(FLOOR - (FLOOR - CEILING) * size / top, 1) for size in sizes]
+    carried = _carried(sizes)
+    top = max(window or 0, *carried) or 1
+    levels = [round(FLOOR - (FLOOR - CEILING) * size / top, 1) for size in carried]
     moves = [f"M-2 {OUTSIDE}"]
     for at, (level, before) in enumerate(zip(levels, [None, *levels], strict=False)):
         if level != before:
@@ -57,6 +58,16 @@ def sparkline(stored: dict[str, Any], *, window: int | None) -> Sparkline | None
         has_window=window is not None,
         drops=len(stored["recorded"]) + len(stored["inferred"]),
     )
+
+
+def _carried(sizes: Sequence[int | None]) -> list[int]:
+    """An unknown size is drawn at the level before it, at the start at the first that is known: it is no drop to zero."""
+    level = next((size for size in sizes if size), 0)
+    carried = []
+    for size in sizes:
+        level = size or level
+        carried.append(level)
+    return carried
 
 
 def _lines(places: Sequence[int], levels: Sequence[float]) -> str:

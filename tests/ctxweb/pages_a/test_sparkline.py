@@ -32,6 +32,13 @@ def test_drops_stand_at_the_first_bin_that_is_smaller() -> None:
     assert not drawn.has_window
 
 
+def test_a_call_of_unknown_size_is_no_drop_to_zero() -> None:
+    assert stored([100, 0, 200])["sizes"] == [100, None, 200]
+    for sizes, like in (([100, 0, 200], [100, 100, 200]), ([0, 100, 200], [100, 100, 200]), ([100, 200, 0], [100, 200, 200])):
+        assert sparkline(stored(sizes), window=200) == sparkline(stored(like), window=200)
+    assert sparkline(stored([0, 0]), window=200) is not None
+
+
 def test_a_long_session_stays_small() -> None:
     drawn = sparkline(stored([n * 37 % 90_000 for n in range(5_000)]), window=200_000)
     assert drawn is not None
