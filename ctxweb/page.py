@@ -61,7 +61,8 @@ class Tab:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionHeader:
-    """Identification of a session. Token figures are those that the provider reported; None is unknown."""
+    """Identification of a session. Token figures are those that the provider reported; None is unknown.
+    `size` is that of the whole file, of which the lane is only a part where `shares_file`."""
 
     public_id: str
     name: str
@@ -73,6 +74,7 @@ class SessionHeader:
     calls: int
     records: int
     size: int | None
+    shares_file: bool
     started_at: datetime | None
     ended_at: datetime | None
     peak: int | None
@@ -197,6 +199,11 @@ def _tabs(session: Session, current: str, chosen: Chosen) -> tuple[Tab, ...]:
     return tuple(tabs)
 
 
+def _shares_file(session: Session) -> bool:
+    """Whether the lane is only a part of the records of its file."""
+    return session.current is not None and session.record_count < session.current.source.record_count
+
+
 def session_header(session: Session, *, tab: str, chosen: Chosen) -> SessionHeader:
     """The header of a session's page. Load the session with `select_related("current__source", "parent")`."""
     sent = [session.input_tokens, session.cache_write_tokens, session.cache_read_tokens]
@@ -212,6 +219,7 @@ def session_header(session: Session, *, tab: str, chosen: Chosen) -> SessionHead
         calls=session.call_count,
         records=session.record_count,
         size=session.current.source.size if session.current else None,
+        shares_file=_shares_file(session),
         started_at=session.started_at,
         ended_at=session.ended_at,
         peak=session.peak_context,

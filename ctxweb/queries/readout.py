@@ -14,6 +14,7 @@ from ctxweb.models import Block, History, Message, ModelCall, Span
 from ctxweb.vocabulary import KIND_WORDS, KINDS, kind_of
 
 LARGEST = 4
+LEAST_SHARE = 0.001  # of the prompt; a smaller surplus of the estimates is not worth a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +111,13 @@ def readout(*, history: History, n: int, calls: int, window: int | None, overhea
         later=n + 1 if n < calls else None,
         earlier_drop=max((drop for drop in drops if drop < n), default=None),
         later_drop=min((drop for drop in drops if drop > n), default=None),
-        over=max(sum(sums.values()) + (overhead or 0) - total, 0),
+        over=_over(sum(sums.values()) + (overhead or 0) - total, total=total),
     )
+
+
+def _over(surplus: int, *, total: int) -> int:
+    """Estimated tokens beyond the reported size, 0 below `LEAST_SHARE` of it."""
+    return surplus if surplus > 0 and surplus >= LEAST_SHARE * total else 0
 
 
 def _view(history: History, n: int) -> QuerySet[Any]:

@@ -80,7 +80,7 @@ def percent(share: float | None) -> str:
 @register.filter
 def share(value: float | None) -> str:
     """A share of 0…1 in a column headed by %: `40.8`."""
-    return UNKNOWN if value is None else f"{value * 100:.1f}".replace("-", MINUS)
+    return UNKNOWN if value is None else f"{value * 100:z.1f}".replace("-", MINUS)
 
 
 @register.simple_tag

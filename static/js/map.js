@@ -117,10 +117,10 @@ function start() {
 }
 
 document.addEventListener("click", (event) => {
-  const step = event.target.closest("[data-step]");
+  const step = event.target.closest("[data-step], [data-to]");
   if (!step || !map || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  map.select(map.call + Number(step.dataset.step));
+  map.select(step.dataset.to ? Number(step.dataset.to) : map.call + Number(step.dataset.step));
 });
 document.addEventListener("htmx:load", start);
 start();

@@ -36,6 +36,7 @@ pytestmark = pytest.mark.nodb
         (figures.percent(None), "–"),
         (figures.share(0.4075), "40.8"),
         (figures.share(-0.1), "−10.0"),
+        (figures.share(-0.00001), "0.0"),
         (figures.model_name("claude-opus-4-5-20251101"), "opus-4-5"),
         (figures.model_name("gpt-5.5"), "gpt-5.5"),
     ],

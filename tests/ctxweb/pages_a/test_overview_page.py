@@ -178,6 +178,26 @@ def test_a_file_that_begins_in_the_middle_is_announced(client: Client) -> None:
     assert "before this file" in page
 
 
+def test_the_size_of_a_file_that_lanes_share_is_not_said_to_be_that_of_a_lane(client: Client) -> None:
+    session = drawn(make_session(turns=2))
+    whole = client.get(address(session)).content.decode()
+    assert re.search(r"</b> records, <b>[^<]+</b></span>", whole)
+    Session.objects.update(record_count=1)
+    part = client.get(address(session)).content.decode()
+    assert re.search(r"<b>1</b> record of a file of <b>[^<]+</b></span>", part)
+
+
+def test_estimates_that_surpass_the_report_by_next_to_nothing_are_no_news(client: Client) -> None:
+    session = drawn(make_session(turns=2))
+    call = ModelCall.objects.get(n=3)
+    said = "than the provider counted"
+    for less, news in ((1, False), (call.prompt_tokens // 2, True)):  # type: ignore[operator]
+        ModelCall.objects.filter(n=3).update(prompt_tokens=call.prompt_tokens - less)  # type: ignore[operator]
+        page = client.get(f"{address(session)}?call=3").content.decode()
+        assert (said in page) is news
+        assert "−0.0" not in page
+
+
 def test_a_lane_without_calls_has_no_map_but_a_way_on(client: Client) -> None:
     session = make_session(turns=1)
     ModelCall.objects.all().delete()
