@@ -19,7 +19,8 @@ from ctxweb.vocabulary import kind_of
 
 MOST_BODIES = 200  # found for one page
 MOST_GROUPS = 20  # sessions on one page
-HITS_SHOWN = 4  # of one session; one session alone shows all
+HITS_SHOWN = 4  # of one session among others
+HITS_ALONE = 120  # of a session that is searched alone, so that the page stays under 100 KB
 SCAN_STEP = 4_000  # bodies of one step of a scan
 LEAD = 60  # characters of an excerpt before the match
 EXCERPT = 220
@@ -66,7 +67,7 @@ class SessionHits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """`found` blocks in `groups`, newest bodies first. `capped`: there is more than is shown. `seconds` is the limit of a scan."""
+    """`found` blocks in `groups`, sessions by their newest body, hits in the order of the file. `capped`: there is more than is shown. `seconds` is the limit of a scan."""
 
     q: str
     session: str
@@ -83,7 +84,7 @@ def search_page(*, q: str, session: str = "") -> SearchPage:
     q = q.strip()[:LONGEST_QUESTION]
     found = bodies_with(q=q, most=MOST_BODIES + 1, session=session)
     blocks = _blocks(found.ids[:MOST_BODIES], session)
-    shown = blocks if session else _first_of_each(blocks)
+    shown = blocks[:HITS_ALONE] if session else _first_of_each(blocks)
     return SearchPage(
         q=q,
         session=session,
@@ -157,12 +158,12 @@ def _scanned(terms: Sequence[str], *, most: int, session: str) -> FoundBodies:
 
 
 def _blocks(bodies: Sequence[int], session: str) -> list[Block]:
-    """The blocks of published sessions that hold these bodies, newest body first."""
+    """The blocks of published sessions that hold these bodies: sessions by their newest body, in the order of the file within each."""
     message = Message.objects.filter(revision=OuterRef("revision"), seq=OuterRef("seq"))
     published = Session.objects.filter(current__isnull=False)
     if session:
         published = published.filter(public_id=session)
-    return list(
+    found = list(
         Block.objects.filter(body_id__in=bodies, revision_id__in=published.values("current_id"))
         .annotate(
             role=Subquery(message.values("role")[:1]),
@@ -172,6 +173,8 @@ def _blocks(bodies: Sequence[int], session: str) -> list[Block]:
         .only("revision_id", "seq", "i", "kind", "body_id")
         .order_by("-body_id", "revision_id", "seq", "i")[: MOST_BODIES * 2]
     )
+    places = {revision: at for at, revision in enumerate(dict.fromkeys(block.revision_id for block in found))}
+    return sorted(found, key=lambda block: (places[block.revision_id], block.seq, block.i))
 
 
 def _first_of_each(blocks: Sequence[Block]) -> list[Block]:
