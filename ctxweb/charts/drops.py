@@ -14,6 +14,9 @@ LABEL_DISTANCE = 70.0  # px; of nearer labels only the larger drop's is written
 ICON_DISTANCE = 16.0  # px, of several layers at one place
 PLACE_DISTANCE = 24.0  # px, of two places: the least size of a target
 INFERRED_LABEL_Y = 29.5  # px; under the window's line, over the highest call
+FOOT_BELOW = 16.0  # px from the reported line down to the size after a drop, so that the line does not cross it
+FOOT_ABOVE = 22.0  # px up from it where there is no room below
+FOOT_LOWEST = 8.0  # px above the base
 LEAST_FOOT = 46.0  # px; a shorter drop has no room for the size after it
 UPPER_FLIP = 0.82  # from here on the upper label stands left of the line, above the peak
 FOOT_FLIP = 0.93
@@ -135,7 +138,7 @@ def _line(drop: Drop, *, scale: Scale, labelled: bool) -> DropLine:
         estimated=drop.estimated,
         upper_y=round(_upper_y(drop, peak=peak, end=upper_end), 1),
         upper_end=upper_end,
-        foot_y=round(foot - 6, 1) if foot - peak > LEAST_FOOT or upper_end else None,
+        foot_y=round(_foot_y(foot, height=scale.height), 1) if foot - peak > LEAST_FOOT or upper_end else None,
         foot_end=x / scale.calls > FOOT_FLIP,
     )
 
@@ -145,6 +148,12 @@ def _upper_y(drop: Drop, *, peak: float, end: bool) -> float:
     if drop.inferred:
         return INFERRED_LABEL_Y
     return max(peak - 27, 26) if end else peak + 11
+
+
+def _foot_y(foot: float, *, height: float) -> float:
+    """Under the reported line, which climbs from here on."""
+    below = foot + FOOT_BELOW
+    return below if below <= height - FOOT_LOWEST else foot - FOOT_ABOVE
 
 
 def mechanism_icons(drops: Sequence[Drop], *, scale: Scale) -> tuple[MechanismIcon, ...]:

@@ -29,7 +29,10 @@ class Sparkline:
 
 
 def spark_to_json(bins: Sequence[Bin], *, recorded: Iterable[int], inferred: Iterable[int]) -> dict[str, Any]:
-    """What is stored with a session; a size is None where neither a report nor an estimate tells it. `recorded` and `inferred` are the calls before which something left."""
+    """What is stored with a session; a size is None where neither a report nor an estimate tells it.
+
+    `recorded` and `inferred` are the calls before which something left.
+    """
     place = {n: at for at, each in enumerate(bins) for n in range(each.first, each.last + 1)}
     return {
         "sizes": [each.call.size or None for each in bins],

@@ -79,6 +79,13 @@ def test_a_short_drop_leaves_out_the_size_after_it() -> None:
     assert line.foot_y is None
 
 
+@pytest.mark.parametrize(("after", "place"), [(60_000, 237.4), (1_000, 286.5)])
+def test_the_size_after_a_drop_stands_clear_of_the_reported_line(after: int, place: float) -> None:
+    (line,) = drop_lines([drop(51, after=after)], scale=SCALE)
+    assert line.foot_y == place
+    assert line.foot_y > line.y2 + 12 or line.foot_y < line.y2 - 12
+
+
 def test_the_trigger_is_where_automatic_compactions_began() -> None:
     assert trigger_of([drop(51, before=154_445), drop(128, before=155_023), drop(190, before=154_666)]) == 155_000
 

@@ -60,7 +60,7 @@ def test_what_a_person_took_back_and_what_was_cleared_is_no_block_taken(client: 
     Session.objects.update(removed_blocks=figures["removed_blocks"])
     page = client.get(address(session)).content.decode()
     assert f"1 summary took {taken} blocks, 3 results were cleared.</b>" in page
-    assert f"Apart from that the person went back or cleared 1 time: {own} blocks." in page
+    assert f"{own} blocks went by the person’s own hand." in page
     assert f"{taken} removed" in page
 
 
