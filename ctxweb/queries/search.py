@@ -67,7 +67,10 @@ class SessionHits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """`found` blocks in `groups`, sessions by their newest body, hits in the order of the file. `capped`: there is more than is shown. `seconds` is the limit of a scan."""
+    """`found` blocks in `groups`, sessions by their newest body, hits in the order of the file.
+
+    `capped`: there is more than is shown. `seconds` is the limit of a scan.
+    """
 
     q: str
     session: str

@@ -96,6 +96,13 @@ def test_hits_are_grouped_by_session_and_one_session_can_be_searched_alone(said:
     assert places("needle", session=other.public_id) == ["1.1"]
 
 
+def test_hits_stand_in_the_order_of_the_file_whenever_their_texts_were_stored(said: Any, client: Client) -> None:
+    said("needle c", name="one")
+    said("needle b", "needle c", "needle a", name="two")
+    assert [[hit.seq for hit in group.hits] for group in search_page(q="needle").groups] == [[1, 2, 3], [1]]
+    assert "in the order of the file within each" in client.get("/search?q=needle").content.decode()
+
+
 def test_texts_of_readings_that_are_not_shown_any_more_are_not_found(said: Any) -> None:
     session = said("needle")
     session.current = None
@@ -142,4 +149,4 @@ def test_the_twin_has_the_hits_of_the_page(said: Any, client: Client) -> None:
     said("needle one", "needle two")
     twin = client.get("/api/v1/search?q=needle").json()
     assert twin["found"] == 2
-    assert [hit["seq"] for hit in twin["groups"][0]["hits"]] == [2, 1]
+    assert [hit["seq"] for hit in twin["groups"][0]["hits"]] == [1, 2]
