@@ -77,6 +77,7 @@ def test_lanes_stand_below_their_session_and_the_rest_is_a_link_away(source: Sou
     page = client.get("/").content.decode()
     assert f'href="/?parent={main.public_id}"' in page
     assert len(sessions_window(filters=SessionFilters(parent=main.public_id), after="", limit=ROWS).groups) == 7
+    assert "<b>7 lanes match, " in client.get(f"/?parent={main.public_id}").content.decode()
 
 
 def test_a_window_counts_the_rows_of_lanes_too(source: Source) -> None:
