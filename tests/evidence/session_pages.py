@@ -132,7 +132,8 @@ def ledger(page: Element, twin: Any, get: Get) -> None:
     assert len(edits) == twin["matching"], "give the walk a session whose edits are one window"
     for row in page.all("tr", id=r"e\d+"):
         edit, cells = edits[int(row.attributes["id"][1:])], row.cells
-        assert (cells[0], figure(cells[4])) == (edit["block"], None if edit["never_sent"] else edit["first_call"])
+        since = None if edit["never_sent"] and edit["action"] != "spill" else edit["first_call"]  # of a spill the preview was sent
+        assert (cells[0], figure(cells[4])) == (edit["block"], since)
         assert (figure(cells[5]), figure(cells[6])) == (edit["tokens_before"], edit["tokens_after"])
         assert (figure(cells[7]) or 0) == edit["tokens_after"] - edit["tokens_before"]
     matching, total, *_ = figures(page.one("form", cls="filters").one(cls="grow").text)
