@@ -32,8 +32,10 @@ def test_from_a_dropped_file_over_a_drop_and_a_block_back_to_the_map(watched: Wa
     expect(page.locator("#plot-frame")).to_be_visible()
     page.locator(".track.tall a").first.click()
     expect(page).to_have_url(re.compile(r"/ledger\?compaction=\d+"))
+    page.wait_for_load_state()
     page.locator("main [data-removal] a").first.click()
     expect(page).to_have_url(re.compile(r"/b/\d+\.\d+"))
+    page.wait_for_load_state()
     page.go_back()
     page.go_back()
     expect(page.locator("#plot-frame")).to_be_visible()
@@ -52,6 +54,7 @@ def test_the_map_follows_the_pointer_and_a_click_selects(watched: Watched, long_
     expect(page.locator("#readout .hd").first).to_contain_text("Call 1")
     page.mouse.click(box["x"] + place["x"], box["y"] + place["y"])
     expect(page).to_have_url(re.compile(rf"call={middle}\b"))
+    page.wait_for_load_state()
     expect(page.get_by_role("slider")).to_have_attribute("aria-valuenow", str(middle))
 
 
@@ -61,10 +64,12 @@ def test_the_same_way_without_a_mouse(watched: Watched, long_session: Session) -
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator("#plot-frame")).to_be_visible()
+    page.wait_for_load_state()
     slider = page.get_by_role("slider")
     slider.focus()
     page.keyboard.press("Home")
     expect(page).to_have_url(re.compile(r"call=1\b"))
+    page.wait_for_load_state()
     page.keyboard.press("n")
     first = page.locator("#plot-frame").get_attribute("data-drops")
     assert first is not None
@@ -76,16 +81,20 @@ def test_the_same_way_without_a_mouse(watched: Watched, long_session: Session) -
     page.keyboard.press("g")
     page.keyboard.press("l")
     expect(page).to_have_url(re.compile(r"/ledger"))
+    page.wait_for_load_state()
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/b/\d+\.\d+"))
+    page.wait_for_load_state()
     page.keyboard.press("g")
     page.keyboard.press("o")
     expect(page.locator("#plot-frame")).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("/")
     page.keyboard.type("test")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/search\?q=test"))
+    page.wait_for_load_state()
 
 
 def test_enter_on_the_map_opens_the_view_of_its_call(watched: Watched, long_session: Session) -> None:
@@ -95,6 +104,7 @@ def test_enter_on_the_map_opens_the_view_of_its_call(watched: Watched, long_sess
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/view/4$"))
+    page.wait_for_load_state()
 
 
 def test_commas_and_points_step_from_call_to_call(watched: Watched, long_session: Session) -> None:
@@ -107,6 +117,7 @@ def test_commas_and_points_step_from_call_to_call(watched: Watched, long_session
     page.keyboard.press(",")
     expect(page.locator("#readout .hd").first).to_contain_text("Call 2")
     expect(page).to_have_url(re.compile(r"call=2\b"))
+    page.wait_for_load_state()
 
 
 def test_a_switch_redraws_the_map_alone_and_rides_on_the_address(watched: Watched, long_session: Session) -> None:
@@ -115,11 +126,13 @@ def test_a_switch_redraws_the_map_alone_and_rides_on_the_address(watched: Watche
     page.evaluate("window.stays = true")
     page.get_by_role("link", name="by kind").click()
     expect(page).to_have_url(re.compile(r"stack=kind"))
+    page.wait_for_load_state()
     expect(page.locator("#plot-frame")).to_have_attribute("data-stack", "kind")
     assert page.evaluate("window.stays") is True
     page.get_by_role("slider").focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"stack=kind&call=4"))
+    page.wait_for_load_state()
 
 
 def test_keys_are_listed_and_do_nothing_while_one_types(watched: Watched, long_session: Session) -> None:
