@@ -11,7 +11,9 @@ import hypothesis
 import psycopg
 import pytest
 from django.conf import settings
+from pytest_django import DjangoDbBlocker
 
+from ctxweb.services.search_index import index_clear
 from tests.program import Program
 
 hypothesis.settings.register_profile("house", deadline=None, database=None)  # no test depends on the speed of a machine
@@ -47,6 +49,16 @@ def require_service(name: str) -> str:
     if os.environ.get("CTXWEB_REQUIRE_SERVICES") == "1":
         pytest.fail(sentence)
     pytest.skip(sentence)
+
+
+@pytest.fixture(autouse=True)
+def _words_of_this_test_alone(request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """After a test with real transactions only the tables of models are emptied; the index of words is none of them."""
+    yield
+    marker = request.node.get_closest_marker("django_db")
+    if "transactional_db" in request.fixturenames or (marker and marker.kwargs.get("transaction")):
+        with django_db_blocker.unblock():
+            index_clear()
 
 
 @pytest.fixture

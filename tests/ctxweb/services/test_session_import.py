@@ -12,19 +12,12 @@ import pytest
 
 from ctxweb.home import Home
 from ctxweb.models import Block, Body, History, Job, Message, ModelCall, Record, Revision, Session, Source, Span
-from ctxweb.services.search_index import index_clear
 from ctxweb.services.session_import import ImportResult, import_enqueue, session_import
 from ctxweb.storage import blob_names, blob_read
 from tests.ctxweb.services.sessions_made import SESSION, entry, lines, session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OTHER = "99999999-2222-4333-8444-555555555555"
-
-
-@pytest.fixture(autouse=True)
-def _empty_index(db: None, transactional_db: None) -> None:
-    """Between tests only the tables of models are emptied."""
-    index_clear()
 
 
 def put(folder: Path, data: bytes, name: str = "session.jsonl") -> ImportResult:
