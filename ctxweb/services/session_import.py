@@ -41,7 +41,7 @@ class ImportResult:
         return self.error is not None or any(outcome["status"] == "failed" for outcome in self.outcomes)
 
     def objects(self) -> list[dict[str, Any]]:
-        """One object a lane (docs/importing.md), with the figures as they are now: ask after the last import of a folder."""
+        """One object a lane (docs/importing.md), with the figures as they are now: ask before a later import takes its place."""
         if self.error is not None:
             return [_failure(self.name, self.error)]
         return [each for outcome in self.outcomes for each in self._objects_of(outcome)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ctxweb.models import Job
+from ctxweb.models import Job, Session
 from ctxweb.services.database_prepare import database_prepare
 from ctxweb.services.session_import import ImportResult, session_import
 
@@ -30,14 +30,17 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         database_prepare()
         progress = _Progress(sys.stderr.isatty())
-        results = []
+        told, failed = list[dict[str, Any]](), False
         for name in _sources(options["paths"]):
             progress.begin(name)
-            results.append(_import(name, progress))
+            result = _import(name, progress)
+            told += result.objects()  # now: a later file may be the same session, grown, and then takes its place
+            failed = failed or result.failed
         progress.end()
-        for line in _lines(results, as_json=options["json"]):
-            self.stdout.write(line)
-        if any(result.failed for result in results):
+        _settle_parents(told)
+        for each in told:
+            self.stdout.write(json.dumps(each, ensure_ascii=False) if options["json"] else _sentence(each))
+        if failed:
             sys.exit(1)
 
 
@@ -60,10 +63,12 @@ def _import(name: str, progress: _Progress) -> ImportResult:
     return session_import(name=name, path=Path(name), progress=progress.show)
 
 
-def _lines(results: list[ImportResult], *, as_json: bool) -> Iterator[str]:
-    for result in results:
-        for each in result.objects():
-            yield json.dumps(each, ensure_ascii=False) if as_json else _sentence(each)
+def _settle_parents(told: list[dict[str, Any]]) -> None:
+    """Name the lanes that others hang on as they are known at the end: a parent may lie in a later file."""
+    parents = dict(Session.objects.filter(parent__isnull=False).values_list("public_id", "parent__public_id"))
+    for each in told:
+        if "parent" in each:
+            each["parent"] = parents.get(each["session"])
 
 
 def _sentence(told: dict[str, Any]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from ctxweb.home import Home
 from ctxweb.models import Block, Body, History, Job, Message, ModelCall, Record, Revision, Session, Source, Span
@@ -101,6 +103,17 @@ def test_growing_in_steps_gives_what_one_import_gives(home: Home, tmp_path: Path
     at_once = only(put(tmp_path, session(7)))
     assert {**stepwise, "status": "imported"} == at_once
     assert list(Block.objects.order_by("seq").values_list("seq", "kind", "tokens", "estimate", "first_call", "last_call", "end")) == rows
+
+
+def test_a_folder_may_hold_earlier_states_of_a_session_beside_the_last(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name, count in (("a", 2), ("b", 7), ("c", 4)):
+        (folder / f"{name}.jsonl").write_bytes(session(count))
+    out = io.StringIO()
+    call_command("import_sessions", str(folder), "--json", stdout=out)
+    told = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(each["status"], each["records"]) for each in told] == [("imported", 2), ("updated", 7), ("unchanged", 7)]
 
 
 def test_a_rewritten_file_is_a_revision_and_the_old_bytes_stay(home: Home, tmp_path: Path) -> None:
