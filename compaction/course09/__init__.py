@@ -1,0 +1,1 @@
+"""What is special to mini-harness 09: its meter, its session log and its compaction loop."""
