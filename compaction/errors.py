@@ -5,6 +5,7 @@
     ├── EditError           an edit that has neither of the two shapes, or whose target is not in the view
     │   └── OrphanError     a planned batch that would split a tool interaction
     ├── ProtocolError       messages whose tool calls and results do not pair
+    │   └── ProviderRuleError   a prompt that a provider would refuse
     ├── LimitError          limits that contradict each other
     └── EncodingError       a tokenizer whose ranks are absent or damaged
 
@@ -38,6 +39,14 @@ class ProtocolError(CompactionError):
         self.code = code
         self.tool_id = tool_id
         self.block = block
+
+
+class ProviderRuleError(ProtocolError):
+    """A prompt breaks a rule of its provider. `position` counts its messages from 0; `block` is "" where a message itself is wrong."""
+
+    def __init__(self, message: str, *, code: str, tool_id: str, block: str, position: int) -> None:
+        super().__init__(message, code=code, tool_id=tool_id, block=block)
+        self.position = position
 
 
 class LimitError(CompactionError):
