@@ -7,6 +7,10 @@
     ├── ProtocolError       messages whose tool calls and results do not pair
     │   └── ProviderRuleError   a prompt that a provider would refuse
     ├── LimitError          limits that contradict each other
+    │   └── OptionError     an option or limit of a layer or a harness that cannot be
+    ├── SessionLogError     an event log whose events contradict each other, as replayed
+    ├── SummarizerError     a summary could not be had; the view stays
+    ├── StoreError          a text could not be put away; it stays in the view
     └── EncodingError       a tokenizer whose ranks are absent or damaged
 
 Errors carry ids and sizes, never transcript text.
@@ -55,3 +59,30 @@ class LimitError(CompactionError):
 
 class EncodingError(CompactionError):
     """The ranks of an encoding are absent or are not the published ones."""
+
+
+class OptionError(LimitError):
+    """An option that cannot be. `code` names the rule, `key` the option, `policy` the index of the model policy that it stands in."""
+
+    def __init__(self, message: str, *, code: str, key: str | None = None, policy: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.key = key
+        self.policy = policy
+
+
+class SessionLogError(CompactionError):
+    """Events of a harness's own log contradict each other. `code` names the rule; `figures` are the ids and places that it names."""
+
+    def __init__(self, message: str, *, code: str, **figures: int | str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.figures = figures
+
+
+class SummarizerError(CompactionError):
+    """No summary could be had. What was to be summarised stays in the view."""
+
+
+class StoreError(CompactionError):
+    """A text could not be put away. It stays in the view."""
