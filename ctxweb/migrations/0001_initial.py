@@ -36,6 +36,13 @@ class Migration(migrations.Migration):
                 ("digest", models.BinaryField(max_length=16, unique=True)),
                 ("text", models.TextField()),
                 ("chars", models.IntegerField()),
+                ("utf16", models.IntegerField(null=True)),
+                ("utf8", models.IntegerField(null=True)),
+                ("json", models.IntegerField(null=True)),
+                ("repr", models.IntegerField(null=True)),
+                ("object_json", models.IntegerField(null=True)),
+                ("object_repr", models.IntegerField(null=True)),
+                ("object_compact", models.IntegerField(null=True)),
             ],
         ),
         migrations.CreateModel(
@@ -46,6 +53,12 @@ class Migration(migrations.Migration):
                 ("origin", models.CharField(max_length=10)),
                 ("policy", models.CharField(blank=True, max_length=60)),
                 ("bins", models.JSONField(default=dict)),
+                ("policy_data", models.JSONField(default=dict)),
+                ("settings", models.JSONField(default=dict)),
+                ("unit", models.CharField(blank=True, max_length=20)),
+                ("report", models.JSONField(default=dict)),
+                ("pinned", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
@@ -96,12 +109,45 @@ class Migration(migrations.Migration):
                 ("unexplained_after", models.BigIntegerField(null=True)),
                 ("edits", models.IntegerField(default=0)),
                 ("never_sent", models.IntegerField(default=0)),
+                ("own_before", models.BigIntegerField(null=True)),
+                ("own_after", models.BigIntegerField(null=True)),
+                ("exact_before", models.BigIntegerField(null=True)),
+                ("exact_after", models.BigIntegerField(null=True)),
+                ("reports", models.JSONField(default=list)),
                 ("evidence", models.JSONField(default=dict)),
                 ("flags", models.CharField(blank=True, max_length=200)),
                 (
                     "history",
                     models.ForeignKey(
                         db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="compactions", to="ctxweb.history"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="AddedBlock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("seq", models.IntegerField()),
+                ("i", models.IntegerField()),
+                ("role", models.CharField(max_length=12)),
+                ("origin", models.CharField(max_length=12)),
+                ("kind", models.CharField(max_length=12)),
+                ("tokens", models.IntegerField(null=True)),
+                ("estimate", models.IntegerField(default=0)),
+                ("chars", models.IntegerField(default=0)),
+                ("tool_id", models.TextField(blank=True)),
+                ("tool_name", models.TextField(blank=True)),
+                ("path", models.TextField(blank=True)),
+                ("excerpt", models.CharField(blank=True, max_length=200)),
+                (
+                    "body",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name="added", to="ctxweb.body"),
+                ),
+                (
+                    "history",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="added", to="ctxweb.history"
                     ),
                 ),
             ],
@@ -166,6 +212,11 @@ class Migration(migrations.Migration):
                 ("state_after", models.CharField(blank=True, max_length=10)),
                 ("tokens_before", models.IntegerField(default=0)),
                 ("tokens_after", models.IntegerField(default=0)),
+                ("own_before", models.IntegerField(null=True)),
+                ("own_after", models.IntegerField(null=True)),
+                ("exact_before", models.IntegerField(null=True)),
+                ("exact_after", models.IntegerField(null=True)),
+                ("pointer", models.CharField(blank=True, max_length=200)),
                 ("never_sent", models.BooleanField(default=False)),
                 ("body_after", models.BinaryField(max_length=16, null=True)),
                 (
@@ -460,6 +511,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="compaction",
             constraint=models.UniqueConstraint(fields=("history", "ordinal"), name="compaction_ordinal"),
+        ),
+        migrations.AddIndex(
+            model_name="addedblock",
+            index=models.Index(fields=["body"], name="added_body"),
+        ),
+        migrations.AddConstraint(
+            model_name="addedblock",
+            constraint=models.UniqueConstraint(fields=("history", "seq", "i"), name="added_place"),
         ),
         migrations.AddIndex(
             model_name="ledgerentry",

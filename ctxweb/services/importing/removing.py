@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ctxweb.models import Block, Compaction, Finding, History, LedgerEntry, Message, ModelCall, Record, Revision, Source, Span
+from ctxweb.models import AddedBlock, Block, Compaction, Finding, History, LedgerEntry, Message, ModelCall, Record, Revision, Source, Span
 from ctxweb.services.importing.tables import rows_delete
 
 Commit = Callable[[], AbstractContextManager[Any]]
@@ -15,11 +15,17 @@ Commit = Callable[[], AbstractContextManager[Any]]
 def revision_remove(*, revision_id: int, commit: Commit) -> None:
     """Remove a revision that no session shows, with its rows, in batches."""
     for history_id in list(History.objects.filter(revision_id=revision_id).values_list("pk", flat=True)):
-        for table in (Span, LedgerEntry, Compaction):
-            rows_delete(table, commit=commit, history_id=history_id)
-    for rows in (History, Finding, ModelCall, Block, Message):
+        history_remove(history_id=history_id, commit=commit)
+    for rows in (Finding, ModelCall, Block, Message):
         rows_delete(rows, commit=commit, revision_id=revision_id)
     rows_delete(Revision, commit=commit, pk=revision_id)
+
+
+def history_remove(*, history_id: int, commit: Commit) -> None:
+    """Remove a history with its rows, in batches. Texts that it brought stay: bodies are shared."""
+    for table in (Span, LedgerEntry, Compaction, AddedBlock):
+        rows_delete(table, commit=commit, history_id=history_id)
+    rows_delete(History, commit=commit, pk=history_id)
 
 
 def source_remove(*, source: Source, commit: Commit) -> None:

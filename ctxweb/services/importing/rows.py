@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -35,14 +35,15 @@ FINDING_COLUMNS = ("revision_id", "ordinal", "code", "line", "seq", "detail")
 SPAN_COLUMNS = ("history_id", "seq", "i", "state", "from_call", "to_call", "position", "estimate", "tokens", "body")
 ENTRY_COLUMNS = (
     "history_id", "compaction_id", "ordinal", "verb", "layer", "seq", "i", "adds", "state_before", "state_after",
-    "tokens_before", "tokens_after", "never_sent", "body_after",
+    "tokens_before", "tokens_after", "never_sent", "body_after", "own_before", "own_after", "exact_before", "exact_after", "pointer",
 )  # fmt: skip
 COMPACTION_COLUMNS = (
     "history_id", "ordinal", "index", "before_call", "line", "origin", "mechanism", "layer", "trigger", "status", "scale",
     "native_id", "at", "detached", "tokens_before", "tokens_after", "reported_before", "reported_after", "estimate_before",
     "removed", "added", "estimate_after", "entered", "unexplained_before", "unexplained_after", "edits", "never_sent",
-    "evidence", "flags",
+    "evidence", "flags", "own_before", "own_after", "exact_before", "exact_after", "reports",
 )  # fmt: skip
+UNMEASURED = (None, None, None, None)  # a recorded edit has no policy, and so no unit of its own
 
 
 def time_of(milliseconds: int | None) -> datetime | None:
@@ -103,24 +104,42 @@ def life_row(revision_id: int, block: tuple[int, int], life: BlockLife) -> tuple
     return life.first_call, life.last_call, life.end, revision_id, *block
 
 
-def entry_row(history_id: int, ordinal: int, entry: LedgerEntry, compaction: tuple[int, str]) -> tuple[Any, ...]:
+def entry_row(
+    history_id: int,
+    ordinal: int,
+    entry: LedgerEntry,
+    compaction: tuple[int, str],
+    *,
+    sizes: tuple[int | None, ...] = UNMEASURED,
+    pointer: str = "",
+) -> tuple[Any, ...]:
+    """`sizes`: before and after in the policy's own unit, and in exact tokens."""
     compaction_id, layer = compaction
     return (
         history_id, compaction_id, ordinal, entry.verb, layer, entry.block.seq, entry.block.i, entry.adds, entry.state_before or "",
         entry.state_after or "", entry.tokens_before, entry.tokens_after, entry.never_sent,
-        None if entry.body_after is None else entry.body_after.digest,
+        None if entry.body_after is None else entry.body_after.digest, *sizes, pointer,
     )  # fmt: skip
 
 
-def compaction_row(history_id: int, folded: FoldedCompaction, beside: Mapping[str, Any]) -> tuple[Any, ...]:
-    """`beside`: what the calls around it report: reported_before/after, unexplained_before/after, entered, evidence."""
+def compaction_row(
+    history_id: int,
+    folded: FoldedCompaction,
+    beside: Mapping[str, Any],
+    *,
+    sizes: tuple[int | None, ...] = UNMEASURED,
+    reports: Sequence[Mapping[str, Any]] = (),
+) -> tuple[Any, ...]:
+    """`beside`: what the calls around it report: reported_before/after, unexplained_before/after, entered, evidence. `sizes`: the
+    view before and after in the policy's own unit, and in exact tokens; `reports`: what each layer did."""
     compaction = folded.compaction
     return (
         history_id, folded.ordinal, folded.index, folded.before_call, compaction.line, compaction.origin, compaction.mechanism,
         layer_of(folded), compaction.trigger, compaction.status, compaction.scale, text_of(compaction.native_id), time_of(compaction.at),
         compaction.detached, compaction.tokens_before, compaction.tokens_after, beside["reported_before"], beside["reported_after"],
         folded.estimate_before, folded.removed, folded.added, folded.estimate_after, beside["entered"], beside["unexplained_before"],
-        beside["unexplained_after"], folded.edits, folded.never_sent, beside["evidence"], _flags(compaction.flags),
+        beside["unexplained_after"], folded.edits, folded.never_sent, beside["evidence"], _flags(compaction.flags), *sizes,
+        list(reports),
     )  # fmt: skip
 
 
