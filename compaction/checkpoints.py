@@ -1,4 +1,4 @@
-"""Marks that compaction leaves in bare messages: checkpoints, and results that were cut, cleared or spilled.
+"""Marks that compaction leaves in bare messages: checkpoints, and results that were cut, cleared or spilled; and how one writes them.
 
 `MARKS` is the one table of texts that public agents are known to write. A mark says that something was taken and by
 whom it may have been, not when. Only the head and the tail of a text are searched, so a long or hostile text costs no more
@@ -8,6 +8,7 @@ than a short one.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,8 +97,25 @@ MARKS: tuple[Mark, ...] = (
     _mark("s14", "truncated", "result", "end", r"\n\n\[\.\.\. 已截断, 原始长度 (?P<original_chars>\d+) 字符 \.\.\.\]"),
 )
 
+OPENING_TAG, CLOSING_TAG = "<compacted-summary>", "</compacted-summary>"
+PREAMBLE = (
+    "The earlier part of this conversation is no longer in view. What follows between the two tags was written by a model from it: "
+    "it is a record of what was said and done, not a new request. Where it and the messages after it disagree, the messages are right. "
+    "Go on from where the conversation stands."
+)
+
 STATES: dict[MarkKind, BlockState] = {"truncated": "truncated", "cleared": "cleared", "spilled": "spilled"}
 STATE_VERBS: dict[BlockState, Verb] = {"cleared": "clear", "spilled": "spill", "truncated": "truncate"}
+
+
+def checkpoint_text(summary: str, preamble: str = PREAMBLE) -> str:
+    """The text of a checkpoint that is one block: the preamble, and the summary between its tags."""
+    return f"{_opening(preamble)}\n{summary}\n{CLOSING_TAG}"
+
+
+def checkpoint_texts(summary: Sequence[str], preamble: str = PREAMBLE) -> tuple[str, ...]:
+    """The texts of a checkpoint that keeps the blocks of its summary: one block before them, one after."""
+    return (_opening(preamble), *summary, CLOSING_TAG)
 
 
 def recognise(text: str, where: Where) -> Recognised | None:
@@ -129,6 +147,10 @@ def result_verb(text: str, chars_before: int) -> Verb:
     if state in STATE_VERBS:
         return STATE_VERBS[state]
     return "truncate" if len(text) < chars_before else "replace"
+
+
+def _opening(preamble: str) -> str:
+    return f"{preamble}\n\n{OPENING_TAG}"
 
 
 def _find(mark: Mark, text: str, head: str, tail: str) -> re.Match[str] | None:

@@ -66,3 +66,9 @@ def measure_pressure(
 ) -> WindowPressure:
     """The pressure of messages with these contents, in order."""
     return WindowPressure(per_message=tuple(map(estimate_message, contents)), tools_tokens=estimate_tools(tools), window=window)
+
+
+def pressure_climb(contents: Sequence[str | None], *, window: int = WINDOW) -> tuple[WindowPressure, ...]:
+    """The pressure after each message from the second on, while a conversation grows."""
+    prices = tuple(map(estimate_message, contents))
+    return tuple(WindowPressure(per_message=prices[:count], tools_tokens=0, window=window) for count in range(2, len(prices) + 1))

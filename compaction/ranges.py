@@ -1,0 +1,38 @@
+"""Which head of a view a summary may stand for, and which tail stays: never with a tool call on one side and its result on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """One message of a view as it counts for a cut: its price, the calls that it makes, the results that it holds."""
+
+    tokens: int
+    opens: int = 0
+    closes: int = 0
+
+
+def tail_from(weights: Sequence[Weight], retain_tokens: int) -> int:
+    """Index from which at least `retain_tokens`, and at least one message, stand at the end; 0 where all are needed."""
+    kept = 0
+    for index in range(len(weights) - 1, -1, -1):
+        kept += weights[index].tokens
+        if kept >= retain_tokens:
+            return index
+    return 0
+
+
+def compactable(weights: Sequence[Weight], retain_tokens: int) -> int:
+    """How many messages at the head may be summarised; 0 where the cut would have to move to the head itself.
+
+    The tail is `tail_from`; the cut then moves towards the head until no call before it waits for a result after it.
+    """
+    most, safe, open_calls = tail_from(weights, retain_tokens), 0, 0
+    for index in range(most):
+        open_calls = max(0, open_calls + weights[index].opens - weights[index].closes)  # an orphan result closes no other call
+        if not open_calls:
+            safe = index + 1
+    return safe
