@@ -67,10 +67,12 @@ class CallRow(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneFacts:
     """What is known of the lane as a whole. `window` in tokens; `overflowed` are calls that came after a recorded compaction
-    whose trigger was an overflow."""
+    whose trigger was an overflow. `hidden`: tokens of a prompt that no message explains, None to take them from the first
+    reported prompt."""
 
     public_id: str
     format: str = ""
     kind: LaneKind = "main"
     window: int | None = None
     overflowed: frozenset[int] = frozenset()
+    hidden: int | None = None
