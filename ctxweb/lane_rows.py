@@ -11,7 +11,7 @@ from django.db.models import Count, Sum
 from ctxweb.charts.bins import CallFigures, binned, bins_to_json, kinds_per_call
 from ctxweb.charts.sparkline import MOST_SPARK_BINS, spark_to_json
 from ctxweb.charts.strata import Layer
-from ctxweb.models import Block, Compaction, History, Message, ModelCall, Span
+from ctxweb.models import AddedBlock, Block, Compaction, History, Message, ModelCall, Span
 from ctxweb.vocabulary import KIND_NAMES, KIND_WORDS, kind_of
 
 READ_ROWS = 2_000
@@ -52,8 +52,8 @@ def base_name(path: str) -> str:
 def lane_rows(*, history: History) -> LaneRows:
     """All calls and spans of a history, named; for a lane that is drawn call by call."""
     spoken = _spoken(history.revision_id)
-    colours = _colours(history.revision_id, spoken)
-    names = _names(history.revision_id)
+    colours = _colours(history, spoken)
+    names = lane_names(history.revision_id)
     spans = list(_spans(history, "position", "from_call"))
     layers = tuple(
         Layer(
@@ -72,7 +72,7 @@ def lane_rows(*, history: History) -> LaneRows:
 def stored_map(*, history: History) -> StoredMap:
     """The map and the spark of a lane whose rows are all written. Memory is bounded by its messages and calls, not by its texts."""
     spoken = _spoken(history.revision_id)
-    calls = _call_figures(history, _spans(history), _colours(history.revision_id, spoken), spoken)
+    calls = _call_figures(history, _spans(history), _colours(history, spoken), spoken)
     left = (
         Compaction.objects.filter(history=history, before_call__isnull=False, status="ok")
         .exclude(mechanism="spill")
@@ -104,13 +104,19 @@ def _spoken(revision_id: int) -> _Spoken:
     return _Spoken(roles=roles, human=frozenset(seq for seq, spoke in roles.items() if spoke == ("user", "human")))
 
 
-def _colours(revision_id: int, spoken: _Spoken) -> dict[tuple[int, int], int]:
+def _colours(history: History, spoken: _Spoken) -> dict[tuple[int, int], int]:
     """The place among `KINDS` of each block (seq, i)."""
-    rows = Block.objects.filter(revision_id=revision_id).values_list("seq", "i", "kind").iterator(READ_ROWS)
-    return {(seq, i): _PLACE_OF_KIND[kind_of(kind=kind, role=spoken.roles[seq][0], origin=spoken.roles[seq][1])] for seq, i, kind in rows}
+    rows = Block.objects.filter(revision_id=history.revision_id).values_list("seq", "i", "kind").iterator(READ_ROWS)
+    colours = {
+        (seq, i): _PLACE_OF_KIND[kind_of(kind=kind, role=spoken.roles[seq][0], origin=spoken.roles[seq][1])] for seq, i, kind in rows
+    }
+    if history.origin == "replayed":
+        added = AddedBlock.objects.filter(history=history).values_list("seq", "i", "kind", "role", "origin").iterator(READ_ROWS)
+        colours |= {(seq, i): _PLACE_OF_KIND[kind_of(kind=kind, role=role, origin=origin)] for seq, i, kind, role, origin in added}
+    return colours
 
 
-def _names(revision_id: int) -> dict[tuple[int, int], str]:
+def lane_names(revision_id: int) -> dict[tuple[int, int], str]:
     """What a person would call a tool's block: its file, else its tool; a result by those of its use."""
     rows = list(
         Block.objects.filter(revision_id=revision_id).exclude(tool_id="").values_list("seq", "i", "kind", "tool_id", "tool_name", "path")
@@ -131,6 +137,8 @@ def _call_figures(
     calls = list(
         ModelCall.objects.filter(revision_id=history.revision_id).order_by("n").values_list("n", "prompt_tokens", "cache_read_tokens")
     )
+    if history.origin == "replayed":
+        calls = [(n, None, None) for n, _, _ in calls]  # what the provider reported was another prompt
     first_heard: dict[int, int] = {}
 
     def coloured() -> Iterator[tuple[int, int, int, int]]:

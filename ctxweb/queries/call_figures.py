@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
 from django.http import Http404
@@ -11,6 +12,7 @@ from django.http import Http404
 from compaction.messages import BLOCK_KINDS
 from ctxweb.models import Block, Message, ModelCall, Span
 from ctxweb.queries.readable import Lane
+from ctxweb.queries.readout import view_kinds
 from ctxweb.vocabulary import kind_of
 
 
@@ -43,6 +45,8 @@ class CallFigures:
 def call_figures(*, lane: Lane, n: int) -> CallFigures:
     """Call `n`, or the one after the last: what the next call would get. Raises Http404."""
     call = ModelCall.objects.filter(revision=lane.revision, n=n).first()
+    if lane.is_replayed and (call is not None or n == lane.session.call_count + 1):
+        return _replayed_call(lane, n, call)
     if call is not None:
         return CallFigures(
             **{name: getattr(call, name) for name in _COPIED},
@@ -54,6 +58,22 @@ def call_figures(*, lane: Lane, n: int) -> CallFigures:
     if n != lane.session.call_count + 1:
         raise Http404
     return _next_call(lane, n)
+
+
+def _replayed_call(lane: Lane, n: int, call: ModelCall | None) -> CallFigures:
+    """The call as it would have been: what the provider reported was another prompt."""
+    kinds = view_kinds(lane.history, n)
+    told: dict[str, Any] = {} if call is None else {name: getattr(call, name) for name in _COPIED}
+    usual: dict[str, Any] = {"model": lane.session.model, "previous": n - 1 or None, "abandoned": False, "inherited": False}
+    unknown = dict.fromkeys(("prompt_tokens", "cache_read_tokens", "unexplained", "epoch_anchor"))
+    copied: dict[str, Any] = dict.fromkeys(_COPIED) | {"fidelity": "derived"} | usual | told | unknown | {"n": n}
+    return CallFigures(
+        **copied,
+        is_next=call is None,
+        estimate=sum(tokens for _, tokens in kinds.values()),
+        blocks=sum(blocks for blocks, _ in kinds.values()),
+        kinds=tuple(kinds.get(kind, (0, 0))[1] for kind in BLOCK_KINDS),
+    )
 
 
 _COPIED = {field.name for field in fields(CallFigures)} - {"is_next", "estimate", "blocks", "kinds"}
@@ -87,7 +107,10 @@ def _next_call(lane: Lane, n: int) -> CallFigures:
 
 
 def waiting_blocks(lane: Lane) -> QuerySet[Block]:
-    """Blocks that stand at the end of the view and that no call has seen: the next one would get them."""
+    """Blocks that stand at the end of the view and that no call has seen: the next one would get them. A replay has
+    spans for them."""
+    if lane.is_replayed:
+        return Block.objects.none()
     return Block.objects.filter(revision=lane.revision, end="visible", first_call__isnull=True).order_by("seq", "i")
 
 

@@ -12,7 +12,8 @@ from django.db.models.functions import Substr
 from django.http import Http404
 
 from compaction.messages import BlockId
-from ctxweb.models import Block, Body, LedgerEntry, Message, ModelCall
+from ctxweb.models import Block, Body, LedgerEntry, ModelCall
+from ctxweb.queries.blocks import lane_block, lane_blocks, lane_messages
 from ctxweb.queries.body import Preview, body_preview
 from ctxweb.queries.lives import LifeSpan, Place, lives
 from ctxweb.queries.messages import BlockRow, block_row, prompt_size
@@ -27,7 +28,8 @@ FILE_BLOCKS = 400  # of the same file whose lives are drawn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FateEdit:
-    """One edit of the block, with its compaction. `body_after` is the text of its new state, None where nothing is left."""
+    """One edit of the block, with its compaction. `body_after` is the text of its new state, None where nothing is left.
+    Of a replayed one `own_*` are in the policy's unit, `exact_*` exact tokens, and `pointer` leads to a text that was spilled."""
 
     ordinal: int
     compaction: int
@@ -47,6 +49,11 @@ class FateEdit:
     state_after: str
     tokens_before: int
     tokens_after: int
+    own_before: int | None
+    own_after: int | None
+    exact_before: int | None
+    exact_after: int | None
+    pointer: str
     never_sent: bool
     body_after: str | None
 
@@ -108,8 +115,7 @@ class BlockFate:
 
 def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING, limit: int | None = None) -> BlockFate:
     """The fate of the block at `place`; the blocks of the same file behind `after`. Raises Http404."""
-    found = Block.objects.filter(revision=lane.revision, seq=place.seq, i=place.i).select_related("body").defer("body__text")
-    block, message = found.first(), Message.objects.filter(revision=lane.revision, seq=place.seq).first()
+    block, message = lane_block(lane=lane, place=place), lane_messages(lane=lane, seqs=[place.seq]).get(place.seq)
     if block is None or message is None:
         raise Http404
     first = ModelCall.objects.filter(revision=lane.revision, n=block.first_call or 0).first()
@@ -118,7 +124,7 @@ def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING, limit:
     edits = tuple(_edit(entry) for entry in entries)
     lengths = [(span, (span.to_call or lane.session.call_count + 1) - span.from_call) for span in spans]
     return BlockFate(
-        block=block_row(block, prompt=prompt_size(first), life=spans),
+        block=block_row(block, prompt=None if lane.is_replayed else prompt_size(first), life=spans),
         born=block.first_call,
         last_seen=block.last_call,
         role=message.role,
@@ -161,6 +167,11 @@ def _edit(entry: LedgerEntry) -> FateEdit:
         state_after=entry.state_after,
         tokens_before=entry.tokens_before,
         tokens_after=entry.tokens_after,
+        own_before=entry.own_before,
+        own_after=entry.own_after,
+        exact_before=entry.exact_before,
+        exact_after=entry.exact_after,
+        pointer=entry.pointer,
         never_sent=entry.never_sent,
         body_after=bytes(entry.body_after).hex() if entry.body_after else None,
     )
@@ -176,8 +187,8 @@ def _carriers(lane: Lane, edits: Sequence[FateEdit]) -> tuple[Relative, ...]:
 
 def _relatives(lane: Lane, places: Mapping[Place, int | None]) -> tuple[Relative, ...]:
     seqs = {seq for seq, _ in places}
-    messages = {row.seq: row for row in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
-    blocks = Block.objects.filter(revision=lane.revision, seq__in=seqs).order_by("seq", "i")
+    messages = lane_messages(lane=lane, seqs=seqs)
+    blocks = sorted(lane_blocks(lane=lane, seqs=seqs).values(), key=lambda block: (block.seq, block.i))
     spans = lives(lane=lane, places=places)
     return tuple(
         Relative(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxweb.models import Block, LedgerEntry, Message, Span
+from ctxweb.queries.blocks import lane_messages
 from ctxweb.queries.difference import Gone, difference
 from ctxweb.queries.readable import Lane
 from ctxweb.queries.view import ViewBlock, logged_blocks, state_excerpts, view_block
@@ -86,7 +87,7 @@ def _window(lane: Lane, left: Sequence[Gone], shown: Sequence[Gone], n: int, aga
 
 def _ghosts(lane: Lane, spans: Sequence[Span], n: int, against: int) -> tuple[Ghost, ...]:
     logged = logged_blocks(lane, spans)
-    messages = {row.seq: row for row in Message.objects.filter(revision=lane.revision, seq__in={span.seq for span in spans})}
+    messages = lane_messages(lane=lane, seqs={span.seq for span in spans})
     texts = state_excerpts(spans, logged)
     takers = _takers(lane, spans, n, against)
     return tuple(

@@ -9,7 +9,9 @@ from datetime import datetime
 from django.db.models import Count, Exists, F, Min, OrderBy, OuterRef, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
-from ctxweb.models import Block, Compaction, LedgerEntry, Message
+from ctxweb.layer_runs import LayerRun, runs_from_json
+from ctxweb.models import AddedBlock, Block, Compaction, LedgerEntry, Message
+from ctxweb.queries.blocks import lane_blocks, lane_messages
 from ctxweb.queries.lives import LifeSpan, lives
 from ctxweb.queries.messages import words
 from ctxweb.queries.readable import Lane
@@ -75,7 +77,8 @@ class Reported:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRow:
     """One compaction; `key` finds its edits. `tokens_*` is what its record says on the scale `scale`; the estimates balance:
-    estimate_before − removed + added = estimate_after. None is unknown."""
+    estimate_before − removed + added = estimate_after. None is unknown. A replayed one also has the view's size in the
+    policy's own unit and in exact tokens, and a run a layer."""
 
     key: int
     ordinal: int
@@ -101,11 +104,17 @@ class CompactionRow:
     never_sent: int
     evidence: dict[str, int | str | None]
     flags: tuple[str, ...]
+    own_before: int | None
+    own_after: int | None
+    exact_before: int | None
+    exact_after: int | None
+    reports: tuple[LayerRun, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditRow:
-    """One edit of one block; `tokens_*` are estimates. An edit that `adds` put the block into the view."""
+    """One edit of one block; `tokens_*` are estimates. An edit that `adds` put the block into the view. Of a replayed one `own_*`
+    are in the policy's unit, `exact_*` exact tokens, and `pointer` leads to a text that was spilled."""
 
     ordinal: int
     compaction: int
@@ -121,6 +130,11 @@ class EditRow:
     state_after: str
     tokens_before: int
     tokens_after: int
+    own_before: int | None
+    own_after: int | None
+    exact_before: int | None
+    exact_after: int | None
+    pointer: str
     never_sent: bool
     role: str
     origin: str
@@ -190,10 +204,13 @@ def _places(lane: Lane, calls: Iterable[int | None]) -> dict[int, _Place]:
 
 
 def _compaction_row(row: Compaction, places: Mapping[int, _Place]) -> CompactionRow:
-    copied = {field.name: getattr(row, field.name) for field in fields(CompactionRow) if field.name not in ("key", "reported", "flags")}
+    copied = {field.name: getattr(row, field.name) for field in fields(CompactionRow) if field.name not in _MADE}
     place = places.get(row.before_call or 0)
     reported = _reported(row, place) if place is not None and place.first == row.ordinal else None
-    return CompactionRow(**copied, key=row.pk, reported=reported, flags=words(row.flags))
+    return CompactionRow(**copied, key=row.pk, reported=reported, flags=words(row.flags), reports=runs_from_json(row.reports))
+
+
+_MADE = ("key", "reported", "flags", "reports")
 
 
 def _reported(row: Compaction, place: _Place) -> Reported | None:
@@ -226,8 +243,14 @@ def matching_edits(*, lane: Lane, filters: LedgerFilters, compactions: Sequence[
     if about:
         blocks = Block.objects.filter(about, revision=lane.revision)
         # the first condition follows from the second, and lets the database begin with the blocks where these are few
-        edits = edits.filter(Exists(blocks.filter(seq=OuterRef("seq"), i=OuterRef("i"))), seq__in=blocks.values("seq"))
+        logged = Q(Exists(blocks.filter(seq=OuterRef("seq"), i=OuterRef("i"))), seq__in=blocks.values("seq"))
+        edits = edits.filter(logged | _put_in(lane, about) if lane.is_replayed else logged)
     return edits
+
+
+def _put_in(lane: Lane, about: Q) -> Q:
+    """Edits of blocks that a replay put in itself."""
+    return Q(Exists(AddedBlock.objects.filter(about, history=lane.history, seq=OuterRef("seq"), i=OuterRef("i"))))
 
 
 def edit_window(*, lane: Lane, filters: LedgerFilters, after: int, limit: int, adds: bool = False) -> EditWindow:
@@ -255,8 +278,7 @@ def edit_rows(*, lane: Lane, entries: Iterable[LedgerEntry]) -> tuple[EditRow, .
     """`entries` with their blocks, in the given order."""
     entries = list(entries)
     seqs = {entry.seq for entry in entries}
-    blocks = {(block.seq, block.i): block for block in Block.objects.filter(revision=lane.revision, seq__in=seqs)}
-    messages = {message.seq: message for message in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
+    blocks, messages = lane_blocks(lane=lane, seqs=seqs), lane_messages(lane=lane, seqs=seqs)
     spans = lives(lane=lane, places=[(entry.seq, entry.i) for entry in entries])
     return tuple(
         _edit_row(entry, blocks[entry.seq, entry.i], messages[entry.seq], spans.get((entry.seq, entry.i), ())) for entry in entries
@@ -279,6 +301,11 @@ def _edit_row(entry: LedgerEntry, block: Block, message: Message, life: tuple[Li
         state_after=entry.state_after,
         tokens_before=entry.tokens_before,
         tokens_after=entry.tokens_after,
+        own_before=entry.own_before,
+        own_after=entry.own_after,
+        exact_before=entry.exact_before,
+        exact_after=entry.exact_after,
+        pointer=entry.pointer,
         never_sent=entry.never_sent,
         role=message.role,
         origin=message.origin,

@@ -12,11 +12,20 @@ from ctxweb.models import History, Revision, Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A session with its published revision and the history that was recorded in it."""
+    """A session with its published revision and one of its histories: the recorded one, or a replay that was kept."""
 
     session: Session
     revision: Revision
     history: History
+
+    @property
+    def is_replayed(self) -> bool:
+        return self.history.origin == "replayed"
+
+    @property
+    def h(self) -> str:
+        """The parameter `h` that names the history in an address; empty for the recorded one."""
+        return self.history.public_id if self.is_replayed else ""
 
 
 def readable_session(*, public_id: str) -> tuple[Session, Revision]:
@@ -27,10 +36,11 @@ def readable_session(*, public_id: str) -> tuple[Session, Revision]:
     return session, session.current
 
 
-def readable_lane(*, public_id: str) -> Lane:
-    """The session of that public id with its recorded history. Raises Http404."""
+def readable_lane(*, public_id: str, history_id: str = "") -> Lane:
+    """The session of that public id with its history `history_id`, the recorded one where none is named. Raises Http404."""
     session, revision = readable_session(public_id=public_id)
-    history = revision.histories.filter(origin="recorded").first()
+    named = {"public_id": history_id} if history_id else {"origin": "recorded"}
+    history = revision.histories.filter(**named).first()
     if history is None:
         raise Http404
     return Lane(session=session, revision=revision, history=history)

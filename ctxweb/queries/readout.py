@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from ctxweb.lane_rows import base_name
-from ctxweb.models import Block, History, Message, ModelCall, Span
+from ctxweb.models import AddedBlock, Block, History, Message, ModelCall, Span
 from ctxweb.vocabulary import KIND_WORDS, KINDS, kind_of
 
 LARGEST = 4
@@ -124,11 +125,15 @@ def _view(history: History, n: int) -> QuerySet[Any]:
     """The spans of the view, annotated with the kind of their block, and role and origin of its message."""
     block = Block.objects.filter(revision_id=history.revision_id, seq=OuterRef("seq"), i=OuterRef("i"))
     message = Message.objects.filter(revision_id=history.revision_id, seq=OuterRef("seq"))
-    return Span.objects.filter(history=history, from_call__lte=n, to_call__gt=n).annotate(
-        kind=Subquery(block.values("kind")[:1]),
-        role=Subquery(message.values("role")[:1]),
-        origin=Subquery(message.values("origin")[:1]),
-    )
+    found: dict[str, Any] = {
+        "kind": Subquery(block.values("kind")[:1]),
+        "role": Subquery(message.values("role")[:1]),
+        "origin": Subquery(message.values("origin")[:1]),
+    }
+    if history.origin == "replayed":
+        added = AddedBlock.objects.filter(history=history, seq=OuterRef("seq"), i=OuterRef("i"))
+        found = {name: Coalesce(logged, Subquery(added.values(name)[:1])) for name, logged in found.items()}
+    return Span.objects.filter(history=history, from_call__lte=n, to_call__gt=n).annotate(**found)
 
 
 def view_sums(history: History, n: int) -> dict[str, int]:
@@ -138,6 +143,12 @@ def view_sums(history: History, n: int) -> dict[str, int]:
         name = kind_of(kind=row["kind"], role=row["role"], origin=row["origin"])
         sums[name] = sums.get(name, 0) + row["tokens"]
     return sums
+
+
+def view_kinds(history: History, n: int) -> dict[str, tuple[int, int]]:
+    """Blocks and estimate of the view by block kind."""
+    rows = _view(history, n).order_by().values("kind").annotate(blocks=Count("pk"), tokens=Sum("estimate"))
+    return {row["kind"]: (row["blocks"], row["tokens"]) for row in rows}
 
 
 def _categories(sums: dict[str, int], *, reported: int | None, total: int, overhead: int) -> tuple[Category, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.http import Http404
 
 from compaction.messages import BlockId
-from ctxweb.models import Block, Span
+from ctxweb.models import Span
+from ctxweb.queries.blocks import lane_block
 from ctxweb.queries.readable import Lane
 
 
@@ -13,7 +14,7 @@ def text_digest(*, lane: Lane, place: BlockId, call: int | None) -> str | None:
     """The body, in hex, that call `call` held of a block, None where the source does not tell it; the logged one without
     a call, or one that no call has seen. Raises Http404.
     """
-    block = Block.objects.filter(revision=lane.revision, seq=place.seq, i=place.i).select_related("body").defer("body__text").first()
+    block = lane_block(lane=lane, place=place)
     if block is None:
         raise Http404
     if call is not None:

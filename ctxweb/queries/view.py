@@ -9,6 +9,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import Substr
 
 from ctxweb.models import Block, Body, Finding, Message, Span
+from ctxweb.queries.blocks import lane_blocks, lane_messages
 from ctxweb.queries.call_figures import CallFigures, call_figures, visible_at, waiting_blocks
 from ctxweb.queries.difference import Difference, difference
 from ctxweb.queries.hidden import Hidden, hidden_tokens
@@ -126,7 +127,7 @@ def _change(lane: Lane, call: CallFigures, found: Difference) -> Change:
 def _view_blocks(lane: Lane, call: CallFigures, found: Difference | None, spans: Sequence[Span]) -> tuple[ViewBlock, ...]:
     logged = logged_blocks(lane, spans)
     seqs = {span.seq for span in spans}
-    messages = {message.seq: message for message in Message.objects.filter(revision=lane.revision, seq__in=seqs)}
+    messages = lane_messages(lane=lane, seqs=seqs)
     findings = _findings(lane, seqs)
     texts = state_excerpts(spans, logged)
     size = call.prompt_tokens if call.prompt_tokens is not None else call.estimate
@@ -179,10 +180,8 @@ def _excerpt(span: Span, block: Block, text: str | None) -> str:
 
 
 def logged_blocks(lane: Lane, spans: Iterable[Span]) -> dict[tuple[int, int], Block]:
-    """The blocks as logged, by place."""
-    seqs = {span.seq for span in spans}
-    blocks = Block.objects.filter(revision=lane.revision, seq__in=seqs).select_related("body").defer("body__text")
-    return {(block.seq, block.i): block for block in blocks}
+    """The blocks as logged, or as a replay put them in, by place."""
+    return lane_blocks(lane=lane, seqs={span.seq for span in spans})
 
 
 def state_excerpts(spans: Iterable[Span], logged: dict[tuple[int, int], Block]) -> dict[bytes, str]:

@@ -1,0 +1,34 @@
+"""What each layer did in one compaction of a replay, as it is stored with the compaction and shown on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerRun:
+    """One layer, in the policy's own unit (`own_*`) and in exact tokens. `skipped` says why it did not run, empty where it ran;
+    `asked` is how often a summary was asked for, `failed` how often none came."""
+
+    layer: str
+    title: str
+    action: str
+    ran: bool
+    skipped: str
+    own_before: int
+    own_after: int
+    exact_before: int
+    exact_after: int
+    edits: int
+    asked: int
+    failed: int
+
+
+def runs_to_json(runs: Iterable[LayerRun]) -> list[dict[str, Any]]:
+    return [asdict(run) for run in runs]
+
+
+def runs_from_json(stored: Iterable[Mapping[str, Any]]) -> tuple[LayerRun, ...]:
+    return tuple(LayerRun(**run) for run in stored)
