@@ -1,7 +1,7 @@
 """Edits: the two shapes, their constructors, and the ledger line that each applied edit leaves.
 
 A state edit gives one block a new content; a range edit takes blocks away, all or none, and may put messages in
-their place. `check` refuses an edit that mixes the shapes; `View.apply` is what carries edits out.
+their place. `check` refuses an edit that mixes the shapes; `PromptView.apply` is what carries planned ones out.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ RANGE_VERBS: frozenset[Verb] = frozenset({"remove", "replace", "summarise", "res
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """What one edit did to one block, in estimated prompt tokens (≈).
+    """What one edit did to one block. `tokens_…` are estimated prompt tokens (≈), exact ones where a layer planned the edit.
 
     `adds` marks a block that the edit put into the view (`tokens_before` 0); a block that it took away has
     `tokens_after` 0 and `state_after` None. `never_sent`: no call of the lane ever saw the block.
+    `layer` planned the edit (None: a source recorded it); `own_…` is the size in its policy's own unit, in which a
+    message that is emptied or put is booked with the block that emptied or began it.
     """
 
     compaction: int
@@ -35,6 +37,9 @@ class LedgerEntry:
     tokens_after: int = 0
     never_sent: bool = False
     body_after: Body | None = None
+    layer: str | None = None
+    own_before: int = 0
+    own_after: int = 0
 
 
 def state_edit(verb: Verb, block: BlockId, body: Body | None = None, *, unit_tokens: int | None = None) -> Edit:

@@ -8,6 +8,8 @@
     │   └── ProviderRuleError   a prompt that a provider would refuse
     ├── LimitError          limits that contradict each other
     │   └── OptionError     an option or limit of a layer or a harness that cannot be
+    ├── PolicyError         a policy that cannot be: it names the field
+    ├── ViewLimitExceeded   a view that all layers left at or above the hard limit
     ├── SessionLogError     an event log whose events contradict each other, as replayed
     ├── SummarizerError     a summary could not be had; the view stays
     ├── StoreError          a text could not be put away; it stays in the view
@@ -17,6 +19,11 @@ Errors carry ids and sizes, never transcript text.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compaction.pipeline import Compacted
 
 
 class CompactionError(Exception):
@@ -36,13 +43,15 @@ class OrphanError(EditError):
 
 
 class ProtocolError(CompactionError):
-    """Tool calls and results do not pair. `code` names the rule, `tool_id` the pair, `block` the place (`seq.i`)."""
+    """Tool calls and results do not pair. `code` names the rule, `tool_id` the pair, `block` the place (`seq.i`) of the block
+    of kind `kind` that breaks it."""
 
-    def __init__(self, message: str, *, code: str, tool_id: str, block: str) -> None:
+    def __init__(self, message: str, *, code: str, tool_id: str, block: str, kind: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.tool_id = tool_id
         self.block = block
+        self.kind = kind
 
 
 class ProviderRuleError(ProtocolError):
@@ -54,7 +63,36 @@ class ProviderRuleError(ProtocolError):
 
 
 class LimitError(CompactionError):
-    """Limits that contradict each other, such as a trigger above the window."""
+    """Limits that contradict each other, such as a trigger above the window, or one that cannot be. `field` names it."""
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class PolicyError(CompactionError):
+    """A policy that cannot be. `field` is the path to what is wrong: `trigger.value`, `stages.2.layer.keep_recent_messages`."""
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class ViewLimitExceeded(CompactionError):
+    """All layers ran, and the view is still at or above the hard limit. Sizes are in the policy's unit.
+
+    `compacted` is what the run came to, for callers that go on all the same.
+    """
+
+    code = "message_view_limit_exceeded"
+
+    def __init__(self, compacted: Compacted, *, hard_limit: int, before: int, after: int, applied_layers: tuple[str, ...]) -> None:
+        super().__init__(f"the view has {after:,} after all layers, at or above the hard limit of {hard_limit:,}: raise it or say less")
+        self.compacted = compacted
+        self.hard_limit = hard_limit
+        self.tokens_before = before
+        self.tokens_after = after
+        self.applied_layers = applied_layers
 
 
 class EncodingError(CompactionError):

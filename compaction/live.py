@@ -1,7 +1,7 @@
-"""The one place where a view changes.
+"""The one place where the view of a recorded lane changes.
 
-`LiveView` is the changing view. The fold drives it with recorded edits, `PromptView.apply` with planned ones, so both
-leave the same ledger. A batch costs O(its blocks).
+`LiveView` is the changing view of a lane. The fold drives it with the edits that a source recorded, or that a replay planned,
+so both leave the same ledger. A batch costs O(its blocks).
 """
 
 from __future__ import annotations
@@ -211,6 +211,7 @@ class LiveView:
                 tokens_after=placed.tokens,
                 never_sent=never_sent,
                 body_after=placed.body,
+                layer=edit.layer,
             )
         )
 
@@ -231,6 +232,7 @@ class LiveView:
                     state_before=placed.state,
                     tokens_before=placed.tokens,
                     never_sent=self._never_sent(placed),
+                    layer=edit.layer,
                 )
             )
             self._leave(placed)
@@ -249,6 +251,7 @@ class LiveView:
                     adds=True,
                     state_after=placed.state,
                     tokens_after=placed.tokens,
+                    layer=edit.layer,
                 )
             )
 

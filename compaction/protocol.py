@@ -7,12 +7,16 @@ a violation is the source's own and becomes a finding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from compaction.errors import ProtocolError
 from compaction.live import LiveView
-from compaction.messages import Block, BlockId, Interaction, Message
+from compaction.messages import Block, BlockId, Interaction, Message, Role
 from compaction.order import Placed, by_position
 from compaction.transcript import Finding
+
+if TYPE_CHECKING:
+    from compaction.view import PromptView
 
 
 def interactions(messages: Iterable[Message]) -> tuple[Interaction, ...]:
@@ -26,22 +30,17 @@ def interactions(messages: Iterable[Message]) -> tuple[Interaction, ...]:
     return tuple(Interaction(tool_id=tool_id, use=uses.get(tool_id), result=results.get(tool_id)) for tool_id in order)
 
 
-def validate_tool_protocol(messages: Sequence[Message]) -> tuple[Interaction, ...]:
+def validate_tool_protocol(messages: Iterable[Message]) -> tuple[Interaction, ...]:
     """The interactions of `messages` in the order of their calls; ProtocolError where a call and its result do not pair."""
-    open_calls: dict[str, BlockId] = {}
-    pairs: dict[str, Interaction] = {}
-    for message in messages:
-        for block in message.blocks:
-            if block.kind == "tool_use":
-                _check_use(message, block, open_calls, pairs)
-                open_calls[block.tool_id or ""] = block.id
-            elif block.kind == "tool_result":
-                _check_result(message, block, open_calls, pairs)
-                tool_id = block.tool_id or ""
-                pairs[tool_id] = Interaction(tool_id=tool_id, use=open_calls.pop(tool_id), result=block.id)
-    for tool_id, use in open_calls.items():
-        raise _violation("tool_use_unmatched", tool_id, use, "has no result: append the result, or leave the call out")
-    return tuple(sorted(pairs.values(), key=lambda pair: pair.use or BlockId(0, 0)))
+    return _validated(("user" if message.role == "tool" else message.role, message.blocks) for message in messages)
+
+
+def validate_view(view: PromptView) -> tuple[Interaction, ...]:
+    """The same of the messages of a view, each as the provider gets it."""
+    return _validated(
+        ("user" if message.role == "tool" and message.raw is None else message.role, [visible.block for visible in message.blocks])
+        for message in view.messages
+    )
 
 
 def safe_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
@@ -107,25 +106,46 @@ def _tool_blocks(messages: Iterable[Message]) -> Iterator[Block]:
     return (block for message in messages for block in message.blocks if block.kind in ("tool_use", "tool_result"))
 
 
-def _check_use(message: Message, block: Block, open_calls: dict[str, BlockId], pairs: dict[str, Interaction]) -> None:
-    if not (block.tool_id or "").strip():
-        raise _violation("correlation_id_missing", "", block.id, "is a tool call without an id: give it one")
-    if message.role != "assistant":
-        raise _violation("wrong_role", block.tool_id, block.id, f"is a tool call in a {message.role} message: move it to an assistant one")
-    if block.tool_id in open_calls or block.tool_id in pairs:
-        raise _violation("duplicate_tool_use", block.tool_id, block.id, "repeats the id of an earlier call: ids must be unique")
+class _Sides(NamedTuple):
+    """Where each id has its call and its result: the index of the message, and the block."""
+
+    uses: dict[str, tuple[int, BlockId]]
+    results: dict[str, tuple[int, BlockId]]
 
 
-def _check_result(message: Message, block: Block, open_calls: dict[str, BlockId], pairs: dict[str, Interaction]) -> None:
-    if not (block.tool_id or "").strip():
-        raise _violation("correlation_id_missing", "", block.id, "is a tool result without the id of its call: give it")
-    if message.role not in ("user", "tool"):
-        raise _violation("wrong_role", block.tool_id, block.id, f"is a tool result in a {message.role} message: move it to a user one")
-    if block.tool_id in pairs:
-        raise _violation("duplicate_tool_result", block.tool_id, block.id, "is a second result of one call: keep one")
-    if block.tool_id not in open_calls:
-        raise _violation("tool_result_unmatched", block.tool_id, block.id, "has no call before it: append the call first")
+def _validated(messages: Iterable[tuple[Role, Sequence[Block]]]) -> tuple[Interaction, ...]:
+    """The order of the checks decides which violation is told: block by block, then calls, then results, then their order."""
+    sides = _Sides({}, {})
+    for index, (role, blocks) in enumerate(messages):
+        for block in blocks:
+            if block.kind in ("tool_use", "tool_result"):
+                _take(index, role, block, sides)
+    for tool_id in sorted(sides.uses.keys() - sides.results.keys()):
+        what = "has no result: append the result, or leave the call out"
+        raise _violation("tool_use_unmatched", tool_id, sides.uses[tool_id][1], "tool_use", what)
+    for tool_id in sorted(sides.results.keys() - sides.uses.keys()):
+        what = "has no call: append the call first, or leave the result out"
+        raise _violation("tool_result_unmatched", tool_id, sides.results[tool_id][1], "tool_result", what)
+    for tool_id, (index, _) in sides.uses.items():
+        if sides.results[tool_id][0] <= index:
+            what = "is not in a later message than its call: move it behind the call"
+            raise _violation("tool_result_before_use", tool_id, sides.results[tool_id][1], "tool_result", what)
+    return tuple(Interaction(tool_id=tool_id, use=use, result=sides.results[tool_id][1]) for tool_id, (_, use) in sides.uses.items())
 
 
-def _violation(code: str, tool_id: str | None, block: BlockId, what: str) -> ProtocolError:
-    return ProtocolError(f"block {block} (tool id {tool_id or 'missing'}) {what}", code=code, tool_id=tool_id or "", block=str(block))
+def _take(index: int, role: Role, block: Block, sides: _Sides) -> None:
+    """Judge one tool block by itself and note its place."""
+    name, home, known = ("call", "assistant", sides.uses) if block.kind == "tool_use" else ("result", "user", sides.results)
+    tool_id = block.tool_id or ""
+    if not tool_id.strip():
+        raise _violation("correlation_id_missing", "", block.id, block.kind, f"is a tool {name} without an id: give it that of its call")
+    if role != home:
+        raise _violation("wrong_role", tool_id, block.id, block.kind, f"is a tool {name} in a message of role {role}: its role is {home}")
+    if tool_id in known:
+        raise _violation(f"duplicate_{block.kind}", tool_id, block.id, block.kind, f"repeats the id of an earlier {name}: keep one")
+    known[tool_id] = (index, block.id)
+
+
+def _violation(code: str, tool_id: str, block: BlockId, kind: str, what: str) -> ProtocolError:
+    message = f"block {block} (tool id {tool_id or 'missing'}) {what}"
+    return ProtocolError(message, code=code, tool_id=tool_id, block=str(block), kind=kind)

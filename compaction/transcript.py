@@ -102,6 +102,7 @@ class Edit:
     Range edit: `takes` leave the view together; the messages `puts` (already `Appended`) stand directly after the block
     `after` where it is given, else at the position of the first block taken, else at the end. Blocks
     that are in the view already stay where they are; one that comes back comes in the state in which it left.
+    `layer` planned the edit, None where a source recorded it.
     """
 
     verb: Verb
@@ -112,6 +113,7 @@ class Edit:
     takes: tuple[BlockId, ...] = ()
     puts: tuple[int, ...] = ()
     after: BlockId | None = None
+    layer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

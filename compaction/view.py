@@ -1,111 +1,105 @@
-"""The frozen view that a layer is shown. `apply` gives the next one, with the ledger of what changed.
+"""The frozen view that a layer is shown: the messages of a prompt, each as the provider gets it, with two sizes.
 
-Planned edits are held to more than recorded ones: they must have one of the two shapes, their targets must be in the
-view, a state edit must make its text shorter, and a batch must not split a tool interaction.
+`PromptView.apply` is the only code that changes one. Planned edits are held to more than recorded ones: they must have
+one of the two shapes, their targets must be in the view, a state edit must make its text shorter, and a batch must not
+split a tool interaction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from compaction.edits import check, is_state_edit
-from compaction.errors import EditError, OrphanError
-from compaction.live import Batch, LiveView, Sizes
-from compaction.messages import Block, BlockId, BlockState, Body, Message
-from compaction.order import Placed
+from compaction import booking, planned
+from compaction.ask import Asked
+from compaction.counters.units import Shape
+from compaction.edits import LedgerEntry
+from compaction.messages import Message
+from compaction.pricing import Pricer
+from compaction.prompt import ViewMessage, VisibleBlock, message_as_logged, shape_of, view_message, visible_block
 from compaction.transcript import Edit
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VisibleBlock:
-    """A block as it stands in a view: its state, its content there (None: not known), its estimate (≈ tokens)."""
-
-    block: Block
-    state: BlockState
-    body: Body | None
-    tokens: int
+__all__ = ["Applied", "Plan", "PromptView", "Shape", "ViewMessage", "VisibleBlock", "shape_of", "view_message", "visible_block"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a layer wants changed. `added` are the messages that its edits put: seqs from the view's `next_seq` on, in order.
+
+    `skipped` says why nothing was planned, in ids and sizes; `asked` what the summarizer was asked.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    added: tuple[Message, ...] = ()
+    skipped: str = ""
+    asked: tuple[Asked, ...] = ()
+
+
+@dataclass(frozen=True)
 class Applied:
-    """The next view, and what the batch did."""
+    """One applied batch: the view before and after it, and its edits, each with its layer."""
 
+    before: PromptView
     view: PromptView
-    batch: Batch
+    edits: tuple[Edit, ...]
+
+    @cached_property
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """What each edit did to each block, in both sizes; in both, before − removed + added = after. Made when asked for."""
+        return booking.entries_of(self.before, self.view, self.edits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PromptView:
-    """The ordered blocks of a prompt. `messages` are those that its blocks belong to, by seq."""
+    """The messages of a prompt. `own`: its size in the pricer's unit; `tokens`: the exact counts of its texts.
 
-    blocks: tuple[VisibleBlock, ...]
-    messages: dict[int, Message] = field(repr=False)
-    sizes: Sizes = field(repr=False, compare=False)
+    `next_seq` is the seq that the next added message gets.
+    """
+
+    messages: tuple[ViewMessage, ...]
+    own: int
+    tokens: int
+    next_seq: int
+    pricer: Pricer = field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, messages: Iterable[Message], sizes: Sizes) -> PromptView:
-        """All blocks of these messages, as logged."""
-        known = {message.seq: message for message in messages}
-        live = LiveView(sizes)
-        for message in known.values():
-            live.append(message)
-        live.show(known)
-        return _frozen(live, known, sizes)
+    def of(cls, messages: Iterable[Message], pricer: Pricer) -> PromptView:
+        """All these messages as logged, each for itself. Their texts must be at hand."""
+        return cls.holding([message_as_logged(message, pricer) for message in messages if message.blocks], pricer)
+
+    @classmethod
+    def holding(cls, messages: Sequence[ViewMessage], pricer: Pricer, *, next_seq: int | None = None) -> PromptView:
+        """The view of these messages. `next_seq` defaults to the one after the highest."""
+        highest = max((seq for message in messages for seq in message.seqs), default=0)
+        return cls(
+            messages=tuple(messages),
+            own=sum(message.own for message in messages) + pricer.unit.view(len(messages)),
+            tokens=sum(message.tokens for message in messages),
+            next_seq=highest + 1 if next_seq is None else next_seq,
+            pricer=pricer,
+        )
 
     @property
-    def tokens(self) -> int:
-        """Estimated prompt tokens of the view (≈)."""
-        return sum(visible.tokens for visible in self.blocks)
+    def blocks(self) -> Iterator[VisibleBlock]:
+        """All blocks, in order."""
+        return (visible for message in self.messages for visible in message.blocks)
 
-    def apply(self, edits: Sequence[Edit], *, added: Sequence[Message] = (), compaction: int = 1) -> Applied:
-        """The view after one planned batch; `added` are the messages that its edits put.
+    def apply(self, plan: Plan, *, layer: str) -> Applied:
+        """The view after one planned batch.
 
         Raises EditError for an edit that cannot be carried out and OrphanError for a batch that makes a new orphan;
         this view stays as it is either way.
         """
-        live = self._live(added)
-        for edit in edits:
-            _check_planned(edit, live)
-        orphans = set(_orphans(live))
-        batch = live.apply(edits, compaction=compaction)
-        if batch.missing:
-            raise EditError(f"block {batch.missing[0]} is not in the view any more: another edit of this batch took it")
-        for tool_id, block in _orphans(live):
-            if (tool_id, block) not in orphans:
-                raise OrphanError(f"the batch would leave block {block} (tool id {tool_id}) without its other half: take both or none")
-        return Applied(view=_frozen(live, self.messages | {message.seq: message for message in added}, self.sizes), batch=batch)
-
-    def _live(self, added: Sequence[Message]) -> LiveView:
-        live = LiveView(self.sizes)
-        for message in (*self.messages.values(), *added):
-            live.append(message)
-        live.place((visible.block.id, visible.state, visible.body, visible.tokens) for visible in self.blocks)
-        return live
-
-
-def _frozen(live: LiveView, messages: dict[int, Message], sizes: Sizes) -> PromptView:
-    blocks = tuple(VisibleBlock(block=placed.block, state=placed.state, body=placed.body, tokens=placed.tokens) for placed in live)
-    kept = {visible.block.id.seq for visible in blocks}
-    return PromptView(blocks=blocks, messages={seq: message for seq, message in messages.items() if seq in kept}, sizes=sizes)
-
-
-def _check_planned(edit: Edit, live: LiveView) -> None:
-    check(edit)
-    for block in (edit.block, *edit.takes, edit.after):
-        if block is not None and block not in live:
-            raise EditError(f"{edit.verb}: block {block} is not in the view")
-    placed = live.find(edit.block) if is_state_edit(edit) and edit.block is not None else None
-    if placed is not None and edit.body is not None and edit.body.chars >= _chars(placed):
-        sizes = f"{edit.body.chars} characters for {_chars(placed)}"
-        raise EditError(f"{edit.verb} of block {placed.block.id} gives {sizes}: it must be shorter, or not made")
-
-
-def _chars(placed: Placed) -> int:
-    return placed.block.body.chars if placed.body is None else placed.body.chars
-
-
-def _orphans(live: LiveView) -> Iterator[tuple[str, BlockId]]:
-    for tool_id, places in live.tools.items():
-        if len({placed.block.kind for placed in places}) == 1:
-            yield from ((tool_id, placed.block.id) for placed in places)
+        if not plan.edits and not plan.added:
+            return Applied(before=self, view=self, edits=())
+        edits = planned.stamped(plan.edits, layer)
+        messages = planned.next_messages(self, edits, plan.added)
+        view = PromptView(
+            messages=messages,
+            own=sum([message.own for message in messages]) + self.pricer.unit.view(len(messages)),
+            tokens=sum([message.tokens for message in messages]),
+            next_seq=self.next_seq + len(plan.added),
+            pricer=self.pricer,
+        )
+        return Applied(before=self, view=view, edits=edits)

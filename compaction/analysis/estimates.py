@@ -40,7 +40,7 @@ class Constants:
     provenance: str
 
 
-_PLAIN = Constants(
+PLAIN = Constants(
     family="",
     factor=1.0,
     per_block=0,
@@ -86,7 +86,7 @@ CONSTANTS: tuple[Constants, ...] = (
         per_media=1680,
         provenance=f"3 mini-swe sessions with deepseek-chat; images: {_TWO_IMAGES}",
     ),
-    _PLAIN,
+    PLAIN,
 )
 
 
@@ -125,17 +125,28 @@ class Estimator:
         return edit.unit_tokens if edit.unit_tokens is not None else UNKNOWN_PLACEHOLDER_TOKENS
 
     def _size(self, block: Block, body: Body) -> int:
-        constants = self._constants
-        if block.kind == "image" or (block.kind == "document" and block.media_bytes is not None):
-            return constants.per_media + constants.per_block
-        if block.signature_chars or (block.kind == "thinking" and not constants.thinking_text):
-            return round(constants.signature_factor * block.signature_chars) + constants.thinking_block
-        return self._text(body) + constants.per_media * _inner_images(block)
+        return block_estimate(self._constants, block, self._count(body))
 
     def _text(self, body: Body) -> int:
+        return text_estimate(self._constants, self._count(body))
+
+    def _count(self, body: Body) -> int:
         count = self._counts.get(body.digest)
-        tokens = -(-body.chars // CHARS_A_TOKEN) if count is None else count
-        return round(self._constants.factor * tokens) + self._constants.per_block
+        return -(-body.chars // CHARS_A_TOKEN) if count is None else count
+
+
+def block_estimate(constants: Constants, block: Block, tokens: int) -> int:
+    """A block whose text counts `tokens`, in prompt tokens (≈), without what its message costs."""
+    if block.kind == "image" or (block.kind == "document" and block.media_bytes is not None):
+        return constants.per_media + constants.per_block
+    if block.signature_chars or (block.kind == "thinking" and not constants.thinking_text):
+        return round(constants.signature_factor * block.signature_chars) + constants.thinking_block
+    return text_estimate(constants, tokens) + constants.per_media * _inner_images(block)
+
+
+def text_estimate(constants: Constants, tokens: int) -> int:
+    """A text that counts `tokens`, with the wrapping of a block, in prompt tokens (≈)."""
+    return round(constants.factor * tokens) + constants.per_block
 
 
 def _inner_images(block: Block) -> int:

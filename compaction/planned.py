@@ -1,0 +1,214 @@
+"""How a planned batch makes the next messages of a view. Only `PromptView.apply` calls it.
+
+A batch costs O(its blocks) and a glance at each message; messages that it does not touch are passed on as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compaction.edits import check
+from compaction.errors import EditError, OrphanError
+from compaction.messages import BlockId, Message
+from compaction.pricing import Pricer
+from compaction.prompt import ViewMessage, VisibleBlock, message_as_logged, own_raw, visible_block, with_blocks
+from compaction.transcript import Edit
+from compaction.wire_blocks import with_text
+
+if TYPE_CHECKING:
+    from compaction.view import PromptView
+
+
+def stamped(edits: Iterable[Edit], layer: str) -> tuple[Edit, ...]:
+    """The edits with the layer that planned them; EditError for one that has neither of the two shapes."""
+    for edit in edits:
+        check(edit)
+    return tuple([edit if edit.layer == layer else replace(edit, layer=layer) for edit in edits])
+
+
+def next_messages(view: PromptView, edits: Sequence[Edit], added: Sequence[Message]) -> tuple[ViewMessage, ...]:
+    """The messages after the batch. Raises EditError and OrphanError."""
+    states = _states(edits)
+    taken = _taken(edits, states)
+    arriving = _arriving(view, edits, added)
+    after, gone = _changed(view, taken, states)
+    if arriving:
+        _put(view, edits, taken, arriving, after)
+    messages = tuple([message for row in after for message in row])
+    fresh = [tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results)]
+    if gone or fresh:
+        _refuse_orphans(view, messages, gone.union(fresh), frozenset(fresh))
+    return messages
+
+
+def _states(edits: Sequence[Edit]) -> dict[BlockId, Edit]:
+    states: dict[BlockId, Edit] = {}
+    for edit in edits:
+        if edit.block is not None:
+            if edit.block in states:
+                raise EditError(f"two edits of one batch change block {edit.block}: keep one")
+            states[edit.block] = edit
+    return states
+
+
+def _taken(edits: Sequence[Edit], states: dict[BlockId, Edit]) -> frozenset[BlockId]:
+    takes = [edit.takes for edit in edits if edit.takes]
+    taken: frozenset[BlockId] = frozenset().union(*takes)
+    if len(taken) != sum(map(len, takes)):
+        twice = [block for blocks in takes for block in blocks]
+        block = next(block for place, block in enumerate(twice) if block in twice[:place])
+        raise EditError(f"block {block} is not in the view any more: another edit of this batch took it")
+    if not taken.isdisjoint(states):
+        raise EditError(f"block {min(taken.intersection(states))} is changed and taken by one batch: keep one of the edits")
+    return taken
+
+
+def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, Edit]) -> tuple[list[tuple[ViewMessage, ...]], set[str]]:
+    """For each message of the view what is left of it, as a row of none or one; and the ids of tool blocks that went."""
+    touched = {block.seq for block in taken}.union([block.seq for block in states])
+    after: list[tuple[ViewMessage, ...]] = []
+    gone: set[str] = set()
+    left = len(taken) + len(states)
+    for message in view.messages:
+        if touched.isdisjoint(message.seqs):
+            after.append((message,))
+        elif taken.issuperset(message.ids):
+            after.append(())
+            left -= len(message.ids)
+            gone.update(message.uses, message.results)
+        else:
+            changed, seen = _partly(message, taken, states, view.pricer, gone)
+            after.append((changed,))
+            left -= seen
+    if left:
+        _refuse_absent(view, taken.union(states))
+    return after, gone
+
+
+def _partly(
+    message: ViewMessage, taken: frozenset[BlockId], states: dict[BlockId, Edit], pricer: Pricer, gone: set[str]
+) -> tuple[ViewMessage, int]:
+    """What is left of a message, and how many of its blocks the batch touched."""
+    blocks: list[VisibleBlock] = []
+    seen = 0
+    for visible in message.blocks:
+        edit = states.get(visible.block.id)
+        if visible.block.id in taken:
+            seen += 1
+            if visible.block.kind in ("tool_use", "tool_result"):
+                gone.add(visible.block.tool_id or "")
+        elif edit is not None:
+            seen += 1
+            blocks.append(_restated(message, visible, edit, pricer))
+        else:
+            blocks.append(visible)
+    return (with_blocks(message, blocks, pricer) if seen else message), seen
+
+
+def _restated(message: ViewMessage, visible: VisibleBlock, edit: Edit, pricer: Pricer) -> VisibleBlock:
+    block, body = visible.block, edit.body
+    if body is None or edit.state is None:
+        raise EditError(f"{edit.verb} of block {block.id} has no body: a planned edit says what stands in its place")
+    if body.chars >= visible.body.chars:
+        sizes = f"{body.chars} characters for {visible.body.chars}"
+        raise EditError(f"{edit.verb} of block {block.id} gives {sizes}: it must be shorter, or not made")
+    raw = own_raw(message, block)
+    changed = None if raw is None else with_text(raw, block, pricer.text(body), edit.state)
+    return visible_block(block, pricer, message.shape, raw=changed, state=edit.state, body=body)
+
+
+def _arriving(view: PromptView, edits: Sequence[Edit], added: Sequence[Message]) -> dict[int, ViewMessage]:
+    """The added messages by seq; EditError unless each has the next seq and is put once."""
+    put = sorted(seq for edit in edits for seq in edit.puts)
+    seqs = [message.seq for message in added]
+    if seqs != list(range(view.next_seq, view.next_seq + len(added))):
+        raise EditError(f"the added messages are {seqs}: their seqs must run from {view.next_seq}")
+    if put != seqs:
+        raise EditError(f"the edits put messages {put} and {seqs} are added: each added message is put once")
+    for message in added:
+        if not message.blocks or [block.id for block in message.blocks] != [
+            BlockId(message.seq, i + 1) for i in range(len(message.blocks))
+        ]:
+            raise EditError(f"the blocks of added message {message.seq} must be {message.seq}.1, {message.seq}.2, …")
+    return {message.seq: message_as_logged(message, view.pricer) for message in added}
+
+
+def _put(
+    view: PromptView,
+    edits: Sequence[Edit],
+    taken: frozenset[BlockId],
+    arriving: dict[int, ViewMessage],
+    after: list[tuple[ViewMessage, ...]],
+) -> None:
+    """Let the added messages stand in their rows: directly after an anchor, in the place of what they replace, or at the end."""
+    for edit in edits:
+        if not edit.puts:
+            continue
+        row = tuple([arriving[seq] for seq in edit.puts])
+        place, first = _place(view, edit)
+        if place is None:
+            after.append(row)
+        elif first is None or _stays_before(view.messages[place], taken, first):
+            after[place] = (*after[place], *row)
+        else:
+            after[place] = (*row, *after[place])
+
+
+def _place(view: PromptView, edit: Edit) -> tuple[int | None, BlockId | None]:
+    """The index of the message where an edit puts, and the first block taken there (None: it stands after an anchor)."""
+    if edit.after is not None:
+        for index, message in enumerate(view.messages):
+            if edit.after in message.ids:
+                return index, None
+        raise EditError(f"{edit.verb}: block {edit.after} is not in the view")
+    takes = frozenset(edit.takes)
+    for index, message in enumerate(view.messages):
+        if not takes.isdisjoint(message.ids):
+            return index, next(block for block in message.ids if block in takes)
+    return None, None
+
+
+def _stays_before(message: ViewMessage, taken: frozenset[BlockId], first: BlockId) -> bool:
+    """Whether a block of the message stays before `first`; EditError where another stays behind it: a put would split it."""
+    place = message.ids.index(first)
+    before, behind = ([block for block in part if block not in taken] for part in (message.ids[:place], message.ids[place:]))
+    if before and behind:
+        raise EditError(f"a message would be put between blocks {before[-1]} and {behind[0]} of one message: take it whole")
+    return bool(before)
+
+
+def _refuse_absent(view: PromptView, targets: frozenset[BlockId]) -> None:
+    known = {block for message in view.messages for block in message.ids}
+    raise EditError(f"block {min(targets - known)} is not in the view")
+
+
+def _refuse_orphans(view: PromptView, messages: tuple[ViewMessage, ...], touched: set[str], fresh: frozenset[str]) -> None:
+    """OrphanError where a pair of the view has one side left, or an added tool block has no other half."""
+    uses, results = _sides(messages, touched)
+    lone = uses ^ results
+    if not lone:
+        return
+    had_uses, had_results = _sides(view.messages, lone)
+    split = (had_uses & had_results) | (lone & fresh)
+    if split:
+        tool_id = min(split)
+        block = next(visible.block.id for message in messages for visible in message.blocks if _is_side(visible, tool_id))
+        raise OrphanError(f"the batch would leave block {block} (tool id {tool_id}) without its other half: take both or none")
+
+
+def _sides(messages: Iterable[ViewMessage], wanted: set[str]) -> tuple[set[str], set[str]]:
+    """Which of the ids have a call in the messages, and which a result."""
+    uses: set[str] = set()
+    results: set[str] = set()
+    for message in messages:
+        if message.uses and not wanted.isdisjoint(message.uses):
+            uses.update(wanted.intersection(message.uses))
+        if message.results and not wanted.isdisjoint(message.results):
+            results.update(wanted.intersection(message.results))
+    return uses, results
+
+
+def _is_side(visible: VisibleBlock, tool_id: str) -> bool:
+    return visible.block.kind in ("tool_use", "tool_result") and (visible.block.tool_id or "") == tool_id
