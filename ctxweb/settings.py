@@ -32,6 +32,8 @@ CTXWEB_DIFF_CHARS = _env.envint("CTXWEB_DIFF_CHARS", default=400_000)
 CTXWEB_BODY_PREVIEW_BYTES = _env.envint("CTXWEB_BODY_PREVIEW_BYTES", default=4096)
 CTXWEB_SEARCH_SECONDS = _env.envint("CTXWEB_SEARCH_SECONDS", default=2)
 CTXWEB_CONCURRENT_IMPORTS = _env.envint("CTXWEB_CONCURRENT_IMPORTS", default=2)
+CTXWEB_REPLAY_LANES = _env.envint("CTXWEB_REPLAY_LANES", default=4)
+CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
 
 # --- where agents of this machine keep their sessions: offered on the Sessions page, read when the person says so
 CTXWEB_CLAUDE_ROOTS = [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models.functions import Substr
 
+from compaction.counters.sizes import text_sizes
 from compaction.messages import Body as TextBody
 from ctxweb.models import Body, TokenCount
 from ctxweb.services.importing.counts import Counts
@@ -16,6 +17,11 @@ from ctxweb.services.search_index import bodies_index
 
 EXCERPT_CHARS = 200
 _EXCERPT_SOURCE_CHARS = 1_000  # white space is folded, so an excerpt needs more than its own length
+SIZE_COLUMNS = ("utf16", "utf8", "json", "repr", "object_json", "object_repr", "object_compact")
+_INSERT = (
+    f"INSERT INTO ctxweb_body (digest, text, chars, {', '.join(SIZE_COLUMNS)}) "
+    f"VALUES ({', '.join(['%s'] * (3 + len(SIZE_COLUMNS)))}) ON CONFLICT (digest) DO NOTHING RETURNING id"
+)
 _NUL_SHOWN = "\u2400"  # neither database keeps NUL in text that can be searched
 
 
@@ -30,7 +36,7 @@ class StoredBody:
 
 
 def bodies_store(*, bodies: Iterable[TextBody]) -> None:
-    """Store and index those bodies with a text that are not stored yet; within the caller's transaction."""
+    """Store, measure and index those bodies with a text that are not stored yet; within the caller's transaction."""
     texts = {body.digest: body for body in bodies if body.text is not None}
     for digests in batches(sorted(texts)):  # sorted: two imports at once take the rows' locks in one order
         known = {bytes(digest) for digest in Body.objects.filter(digest__in=digests).values_list("digest", flat=True)}
@@ -44,10 +50,8 @@ def _insert(rows: list[tuple[bytes, str, int]]) -> list[tuple[int, str]]:
     inserted = []
     with connection.cursor() as cursor:
         for digest, text, chars in rows:
-            cursor.execute(
-                "INSERT INTO ctxweb_body (digest, text, chars) VALUES (%s, %s, %s) ON CONFLICT (digest) DO NOTHING RETURNING id",
-                [digest, text, chars],
-            )
+            sizes = text_sizes(text)
+            cursor.execute(_INSERT, [digest, text, chars, *(getattr(sizes, name) for name in SIZE_COLUMNS)])
             if row := cursor.fetchone():
                 inserted.append((row[0], text))
     return inserted
