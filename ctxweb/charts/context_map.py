@@ -19,7 +19,7 @@ HEIGHT = 310
 MOST_CALLS_IN_ORDER = 600
 MOST_POINTS = 2_000  # of all areas by kind together
 FEWEST_BINS = 40
-MOST_COLUMNS = 120
+MOST_COLUMNS = 100
 LEAST_COLUMN = 8.0  # px
 OVERHEAD = 0  # place of `system + tools` among the kinds
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from ctxweb.charts.scale import Scale
+from ctxweb.charts.scale import Scale, short
 
 MOST_LABELLED = 12  # above it the track and the table carry the labels
 LABEL_DISTANCE = 70.0  # px; of nearer labels only the larger drop's is written
@@ -20,6 +20,7 @@ FOOT_LOWEST = 8.0  # px above the base
 LEAST_FOOT = 46.0  # px; a shorter drop has no room for the size after it
 UPPER_FLIP = 0.82  # from here on the upper label stands left of the line, above the peak
 FOOT_FLIP = 0.93
+LEAST_LINE = 1.0  # px; a shorter one without a label is a dot, and is left out
 TRIGGER_SPREAD = 0.05  # automatic compactions that began this near to each other show one trigger
 TRIGGER_ROUNDING = 1000
 
@@ -89,12 +90,14 @@ def drop_lines(drops: Sequence[Drop], *, scale: Scale) -> tuple[DropLine, ...]:
 
 
 def unlabelled(lines: Sequence[DropLine], *, scale: Scale) -> tuple[tuple[str, str], ...]:
-    """(colour class, path in calls and px) of the lines without labels, as few paths as there are classes."""
+    """(colour class, path in calls and px) of the lines without labels, as few paths as there are classes. A line shorter than
+    `LEAST_LINE` px is a dot and is left out."""
     paths: dict[str, list[str]] = {}
     for line in lines:
-        if not line.labelled:
+        if not line.labelled and abs(line.y2 - line.y1) >= LEAST_LINE:
             x = round(line.percent * scale.calls / 100)
-            paths.setdefault("inf" if line.inferred else f"e-{line.action}", []).append(f"M{x} {line.y1}V{line.y2}")
+            path = f"M{x} {short(line.y1)}v{short(line.y2 - line.y1)}"
+            paths.setdefault("inf" if line.inferred else f"e-{line.action}", []).append(path)
     return tuple((name, "".join(pieces)) for name, pieces in paths.items())
 
 

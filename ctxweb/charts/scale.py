@@ -113,45 +113,89 @@ def _runs(steps: Iterable[Step]) -> Iterable[list[tuple[float, float, float]]]:
         yield run
 
 
+class _Pen:
+    """Writes steps as relative moves: in a long lane half as long as absolute ones. Coordinates are kept in tenths, so nothing drifts."""
+
+    def __init__(self) -> None:
+        self._x = self._y = 0
+        self._written: list[str] = []
+
+    def begin(self, x: float, y: float) -> None:
+        self._x, self._y = round(10 * x), round(10 * y)
+        self._written.append(f"M{short(x)} {short(y)}")
+
+    def level(self, y: float) -> None:
+        change, self._y = round(10 * y) - self._y, round(10 * y)
+        self._written.append(f"v{_tenths(change)}")
+
+    def along(self, x: float) -> None:
+        change, self._x = round(10 * x) - self._x, round(10 * x)
+        self._written.append(f"h{_tenths(change)}")
+
+    def close(self) -> None:
+        self._written.append("z")
+
+    def path(self) -> str:
+        return "".join(self._written)
+
+
+def _tenths(count: int) -> str:
+    """A number of tenths as the shortest decimal: -3 is -.3."""
+    whole, rest = divmod(abs(count), 10)
+    sign = "-" if count < 0 else ""
+    return f"{sign}{whole or ''}.{rest}" if rest else f"{sign}{whole}"
+
+
 def step_line(steps: Iterable[Step]) -> str:
     """A step line that breaks where the level is unknown."""
-    pieces = []
+    pen = _Pen()
     for run in _runs(steps):
-        pieces.append(f"M{short(run[0][0])} {short(run[0][2])}")
-        pieces.extend(f"V{short(y)}H{short(x1)}" if place else f"H{short(x1)}" for place, (_, x1, y) in enumerate(run))
-    return "".join(pieces)
+        pen.begin(run[0][0], run[0][2])
+        for place, (_, x1, y) in enumerate(run):
+            if place:
+                pen.level(y)
+            pen.along(x1)
+    return pen.path()
 
 
 def step_area(steps: Iterable[Step], *, base: float) -> str:
     """The area between the steps and `base`, with gaps where the level is unknown."""
-    pieces = []
+    pen = _Pen()
     for run in _runs(steps):
-        pieces.append(f"M{short(run[0][0])} {short(base)}")
-        pieces.extend(f"V{short(y)}H{short(x1)}" for _, x1, y in run)
-        pieces.append(f"V{short(base)}Z")
-    return "".join(pieces)
+        pen.begin(run[0][0], base)
+        for _, x1, y in run:
+            pen.level(y)
+            pen.along(x1)
+        pen.level(base)
+        pen.close()
+    return pen.path()
 
 
 def band(upper: Sequence[Step], lower: Sequence[Step]) -> str:
     """The areas in which `upper` lies above `lower`; both have the same borders."""
-    pieces: list[str] = []
+    pen = _Pen()
     run: list[tuple[Step, Step]] = []
     for pair in [*zip(upper, lower, strict=True), None]:
         if pair is not None and pair[0].y is not None and pair[1].y is not None and pair[0].y < pair[1].y - LEAST_STEP:
             run.append(pair)
             continue
         if run:
-            pieces.append(_outline(run))
+            _outline(run, pen)
         run = []
-    return "".join(pieces)
+    return pen.path()
 
 
-def _outline(run: Sequence[tuple[Step, Step]]) -> str:
-    there = [f"V{short(up.y or 0)}H{short(up.x1)}" for up, _ in run]
-    back = [f"V{short(low.y or 0)}H{short(low.x0)}" for _, low in reversed(run)]
-    return f"M{short(run[0][0].x0)} {short(run[0][1].y or 0)}{''.join(there)}{''.join(back)}Z"
+def _outline(run: Sequence[tuple[Step, Step]], pen: _Pen) -> None:
+    pen.begin(run[0][0].x0, run[0][1].y or 0)
+    for up, _ in run:
+        pen.level(up.y or 0)
+        pen.along(up.x1)
+    for _, low in reversed(run):
+        pen.level(low.y or 0)
+        pen.along(low.x0)
+    pen.close()
 
 
 def point_count(path: str) -> int:
     """How many levels a path of these functions takes."""
-    return path.count("V")
+    return path.count("v")

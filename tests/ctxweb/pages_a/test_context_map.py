@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +35,8 @@ def test_layers_are_painted_from_the_top_down_each_to_the_base() -> None:
     calls = [CallFigures(n=1, reported=1_000, kinds=kinds(user=100, tool_result=500))]
     drawn = context_map(figures(calls), stack="kind")
     assert [kind for kind, _ in drawn.areas] == ["tool-result", "user", "overhead"]
-    assert all(path.endswith("V310Z") for _, path in drawn.areas)
+    assert all(path.startswith("M0 310") and path.endswith("z") for _, path in drawn.areas)
+    assert all(round(sum(map(float, re.findall(r"v(-?[\d.]+)", path))), 6) == 0 for _, path in drawn.areas)
 
 
 def test_a_map_in_prompt_order_needs_its_layers() -> None:
@@ -74,5 +76,5 @@ def test_the_hidden_part_of_the_first_call_lies_below_all_blocks() -> None:
     calls = [CallFigures(n=1, reported=50_000, kinds=kinds(user=10_000))]
     layers = (Layer(block="1.1", kind="user", start=1, end=2_000_000_000, estimate=10_000, name="user text"),)
     drawn = context_map(figures(calls, layers=layers, overhead=40_000), stack="order")
-    assert drawn.base == f"M0 310V{drawn.overhead_y:g}H1V310Z"
+    assert drawn.base == f"M0 310v{drawn.overhead_y - 310:g}h1v{310 - drawn.overhead_y:g}z"
     assert drawn.ribbons[0].y + drawn.ribbons[0].height == pytest.approx(drawn.overhead_y, abs=0.2)

@@ -54,21 +54,21 @@ def test_a_coordinate_has_at_most_one_decimal(value: float, written: str) -> Non
 
 def test_a_step_line_breaks_where_nothing_is_known() -> None:
     steps = [Step(x0=0, x1=1, y=10), Step(x0=1, x1=2, y=None), Step(x0=2, x1=3, y=20)]
-    assert step_line(steps) == "M0 10H1M2 20H3"
+    assert step_line(steps) == "M0 10h1M2 20h1"
 
 
 def test_changes_too_small_to_see_write_no_point() -> None:
-    assert step_line([Step(x0=0, x1=1, y=10), Step(x0=1, x1=2, y=10.2), Step(x0=2, x1=3, y=12)]) == "M0 10H2V12H3"
+    assert step_line([Step(x0=0, x1=1, y=10), Step(x0=1, x1=2, y=10.2), Step(x0=2, x1=3, y=12)]) == "M0 10h2v2h1"
 
 
 def test_an_area_reaches_down_to_its_base() -> None:
-    assert step_area([Step(x0=0, x1=1, y=10), Step(x0=1, x1=2, y=5)], base=30) == "M0 30V10H1V5H2V30Z"
+    assert step_area([Step(x0=0, x1=1, y=10), Step(x0=1, x1=2, y=5)], base=30) == "M0 30v-20h1v-5h1v25z"
 
 
 def test_a_band_covers_only_where_the_upper_line_is_above() -> None:
     upper = [Step(x0=0, x1=1, y=10), Step(x0=1, x1=2, y=30), Step(x0=2, x1=3, y=5)]
     lower = [Step(x0=0, x1=1, y=20), Step(x0=1, x1=2, y=20), Step(x0=2, x1=3, y=None)]
-    assert band(upper, lower) == "M0 20V10H1V20H0Z"
+    assert band(upper, lower) == "M0 20v-10h1v10h-1z"
 
 
 def test_places_of_annotations_are_in_percent() -> None:
