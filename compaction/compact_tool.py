@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from compaction.checkpoints import recognise
 from compaction.messages import Block, Message
@@ -22,16 +21,8 @@ COMPACT_ORPHAN = "compact_answer_orphan"
 """Code of the finding: the answer of a compact call stands without its call."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactRequest:
-    """The model asked for compaction in the call `tool_id`. `focus`: what the summary shall keep, "" where it said nothing."""
-
-    tool_id: str
-    focus: str
-
-
-def compact_request(blocks: Sequence[Block]) -> CompactRequest | None:
-    """What the model asks for, once the last batch of calls among `blocks` (in their order) is answered completely.
+def compact_call(blocks: Sequence[Block]) -> Block | None:
+    """The call by which the model asks for compaction, once the last batch of calls among `blocks` (in their order) is answered.
 
     None where the last batch has no such call, where a call of it still waits, or where something else came after it.
     """
@@ -41,18 +32,28 @@ def compact_request(blocks: Sequence[Block]) -> CompactRequest | None:
     batch = end
     while end and blocks[end - 1].kind == "tool_result":
         end -= 1
-    if batch < len(blocks) and (end == batch or blocks[batch - 1].id.seq != blocks[-1].id.seq):
+    if end == batch or (batch < len(blocks) and blocks[batch - 1].id.seq != blocks[-1].id.seq):
         return None
     answered = {block.tool_id for block in blocks[end:batch]}
-    asked: CompactRequest | None = None
+    asked: Block | None = None
     while end and blocks[end - 1].kind == "tool_use":
         end -= 1
-        call = blocks[end]
-        if call.tool_id not in answered:
+        if blocks[end].tool_id not in answered:
             return None
-        if call.tool_name == COMPACT_TOOL and call.tool_id:
-            asked = CompactRequest(tool_id=call.tool_id, focus=_focus(call.body.text or ""))
+        if blocks[end].tool_name == COMPACT_TOOL:
+            asked = blocks[end]
     return asked
+
+
+def focus_of(text: str) -> str:
+    """What the input of a compact call (its JSON text) asks the summary to keep; "" where it says nothing."""
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    fields = given if isinstance(given, dict) else {}
+    focus = next((value for field in FOCUS_FIELDS if isinstance(value := fields.get(field), str) and value.strip()), "")
+    return " ".join(focus.split())[:MOST_FOCUS_CHARS]
 
 
 def compact_orphans(messages: Iterable[Message]) -> Iterator[Finding]:
@@ -70,14 +71,3 @@ def compact_orphans(messages: Iterable[Message]) -> Iterator[Finding]:
 def _answers_compact(text: str) -> bool:
     found = recognise(text, "result")
     return found is not None and found.mark.kind == "acknowledgement"
-
-
-def _focus(text: str) -> str:
-    """The focus in the input of a call, whose text is its JSON."""
-    try:
-        given = json.loads(text)
-    except ValueError:
-        return ""
-    fields = given if isinstance(given, dict) else {}
-    focus = next((value for field in FOCUS_FIELDS if isinstance(value := fields.get(field), str) and value.strip()), "")
-    return " ".join(focus.split())[:MOST_FOCUS_CHARS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compaction.compact_tool import COMPACT_ORPHAN, compact_orphans, compact_request
+from compaction.compact_tool import COMPACT_ORPHAN, compact_call, compact_orphans, focus_of
 from compaction.messages import Block, BlockId, Body
 from tests.compaction.lanes import block, message, tool_result, tool_use
 
@@ -33,10 +33,10 @@ def answer(tool_id: str) -> Block:
         ([call("a"), answer("a"), call("b", "bash"), answer("b")], None),
         ([], None),
     ],
-    ids="alone last first open unanswered another-tool note something-after older none".split(),
+    ids=["alone", "last", "first", "open", "unanswered", "another-tool", "note", "something-after", "older", "none"],
 )
 def test_the_request_counts_once_its_whole_batch_is_answered(blocks: list[Block], asked: str | None) -> None:
-    found = compact_request(blocks)
+    found = compact_call(blocks)
     assert (found and found.tool_id) == asked
 
 
@@ -51,9 +51,7 @@ def test_the_request_counts_once_its_whole_batch_is_answered(blocks: list[Block]
     ],
 )
 def test_the_focus_is_what_the_input_says(given: str, focus: str) -> None:
-    found = compact_request([call("a", text=given), answer("a")])
-    assert found is not None
-    assert found.focus == focus
+    assert focus_of(given) == focus
 
 
 def test_the_answer_of_the_older_form_is_flagged_because_its_call_was_summarised_away() -> None:
