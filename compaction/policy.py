@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from compaction.counters.units import unit_named
 from compaction.errors import LimitError, PolicyError
 from compaction.layers.base import Layer
+from compaction.transcript import LaneKind
 
 When = Literal["arrival", "always", "over", "overflow"]
 """When a stage runs: a result just came (arrival), before each call (always), over its trigger (over), or after the provider
@@ -82,8 +83,8 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a policy's numbers come from. `grade`: S read in source, T said by tests, P in published docs, O observed in
-    files, U unverified. `as_of`: year and month."""
+    """Where a policy's numbers come from. `grade`: S read in the producer's own public source, T in its published types or docs, P in
+    third-party parsers and public issues, O observed in files, U unverified. `as_of`: year and month."""
 
     label: str
     source: str
@@ -96,21 +97,36 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """The same policy with other settings, under a name of its own; keys as in `with_settings`."""
+    """The same policy with other settings, under a name of its own; keys as in `with_settings`.
+
+    With `lanes` or `starts_from_summary` it holds by itself for such lanes, and for sessions that begin with a summary (True) or
+    without one (False); with neither only where it is asked for by name.
+    """
 
     id: str
     title: str
     settings: tuple[tuple[str, Setting], ...]
     provenance: Provenance | None = None
+    lanes: tuple[LaneKind, ...] = ()
+    starts_from_summary: bool | None = None
 
     def __post_init__(self) -> None:
         _id("id", self.id)
+        for lane in self.lanes:
+            _one_of("lanes", lane, get_args(LaneKind))
+
+    def holds_for(self, lane: LaneKind, *, starts_from_summary: bool) -> bool:
+        """Whether it holds by itself for a lane of this kind."""
+        if not self.lanes and self.starts_from_summary is None:
+            return False
+        return (not self.lanes or lane in self.lanes) and self.starts_from_summary in (None, starts_from_summary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Stages in order. `unit` counts for all its limits. `stop`: a run ends once it is below its trigger (`below`), or goes
-    through all stages (`after_all`). `window`: the context window where a session names none, in tokens."""
+    through all stages (`after_all`). `window`: the context window where a session names none, in tokens. `notes`: what a reader must
+    know, such as where a published behaviour is only approached."""
 
     id: str
     title: str
@@ -119,9 +135,10 @@ class Policy:
     provenance: Provenance
     trigger: Trigger | None = None
     stop: Literal["below", "after_all"] = "after_all"
-    guard: Guard = Guard()
+    guard: Guard = field(default_factory=Guard)
     window: int | None = None
     variants: tuple[Variant, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _id("id", self.id)

@@ -1,0 +1,28 @@
+"""All layers. A policy names the ones that it runs, in its own order; this tuple only says what there is."""
+
+from __future__ import annotations
+
+from compaction.layers.base import Layer
+from compaction.layers.clear_thinking import ClearThinking
+from compaction.layers.clear_tool_results import ClearToolResults
+from compaction.layers.drop_interactions import DropInteractions
+from compaction.layers.limit_by_kind import LimitByKind
+from compaction.layers.mask_tool_results import MaskToolResults
+from compaction.layers.opaque_compaction import OpaqueCompaction
+from compaction.layers.sliding_window import SlidingWindow
+from compaction.layers.spill_results import SpillResults
+from compaction.layers.summarise_all import SummariseAll
+from compaction.layers.summarise_keep_recent import SummariseKeepRecent
+
+LAYERS: tuple[type[Layer], ...] = (
+    ClearThinking,
+    ClearToolResults,
+    DropInteractions,
+    LimitByKind,
+    MaskToolResults,
+    OpaqueCompaction,
+    SlidingWindow,
+    SpillResults,
+    SummariseAll,
+    SummariseKeepRecent,
+)

@@ -1,0 +1,64 @@
+"""Tool results become a placeholder where newer ones fill the part that is protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from compaction.ask import Ask
+from compaction.layers.checks import check_texts, check_whole
+from compaction.layers.tool_results import Result, cleared, tool_results, turns_after
+from compaction.limits import Limits
+from compaction.messages import Body
+from compaction.transcript import Mechanism
+from compaction.view import Plan, PromptView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskToolResults:
+    """Masks the results beyond the newest `protect_tokens` of results, where that gains at least `least_gain`; both in the policy's unit.
+
+    Results of the newest `protect_turns` turns of a person, of the newest `protect_messages` messages and of `exclude_tools` stay
+    and fill nothing.
+    """
+
+    id: ClassVar[str] = "mask_tool_results"
+    title: ClassVar[str] = "Tool results masked"
+    lossy: ClassVar[bool] = True
+    mechanism: ClassVar[Mechanism] = "mask_tool_result"
+    idempotent: ClassVar[bool] = True
+
+    protect_tokens: int = 40_000
+    least_gain: int = 20_000
+    protect_turns: int = 0
+    protect_messages: int = 1
+    exclude_tools: tuple[str, ...] = ()
+    placeholder: str = "<tool_output_masked/>"
+
+    def __post_init__(self) -> None:
+        check_whole(self, "protect_tokens", "least_gain", "protect_turns", "protect_messages")
+        check_texts(self, "placeholder")
+
+    def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
+        """One state edit for each result that is masked."""
+        placeholder = Body.of(self.placeholder)
+        savings = [saving for result in self._beyond(view) if (saving := cleared(view, result, placeholder))]
+        gain = sum(saving.own for saving in savings)
+        if not savings:
+            return Plan(skipped=f"no tool result beyond the newest {self.protect_tokens:,}")
+        if gain < self.least_gain:
+            return Plan(skipped=f"{gain:,} would be gained < {self.least_gain:,}")
+        return Plan(edits=tuple(saving.edit for saving in savings))
+
+    def _beyond(self, view: PromptView) -> Iterator[Result]:
+        """The results that are not protected, newest first."""
+        since = min(turns_after(view, self.protect_turns), len(view.messages) - self.protect_messages)
+        protected = {one.block.id for message in view.messages[max(0, since) :] for one in message.blocks}
+        filled = 0
+        for result in reversed(list(tool_results(view))):
+            if result.visible.block.id in protected or result.tool in self.exclude_tools or result.visible.state == "cleared":
+                continue
+            filled += result.visible.own
+            if filled > self.protect_tokens:
+                yield result

@@ -1,0 +1,132 @@
+"""Frozen dataclasses as JSON-able data and back, by their annotations. What does not fit is refused with its place.
+
+Known are numbers, texts, booleans, None, literals, unions, tuples and frozen dataclasses of these. Numbers are finite,
+a boolean is no number, and a name that the dataclass does not have is an error, so a misspelt limit is never ignored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from compaction.errors import PolicyError
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+Value = TypeVar("Value")
+
+_WORDS: dict[type, str] = {int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null"}
+
+
+def to_json(value: object) -> Json:
+    """The value as data: dataclasses as mappings of all their fields, tuples as lists."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return [to_json(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_json(one) for key, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} is no JSON-able value")
+
+
+def from_json(kind: type[Value], given: object, place: str) -> Value:
+    """A dataclass of `kind` from its data. Raises PolicyError with the place of what does not fit."""
+    return kind(**arguments(kind, given, place))
+
+
+def arguments(kind: type, given: object, place: str, *, leave: frozenset[str] = frozenset()) -> dict[str, object]:
+    """The arguments of a dataclass from a mapping, each read by its annotation, but those named in `leave` as they are."""
+    if not isinstance(given, Mapping):
+        raise PolicyError(f"{place or 'it'} is {_what(given)}: it must be a mapping", field=place)
+    known = {field.name: field for field in fields(kind)} if is_dataclass(kind) else {}
+    for name in given:
+        if name not in known:
+            raise PolicyError(f"{at(place, str(name))} is not known: use one of {', '.join(known)}", field=at(place, str(name)))
+    for name, field in known.items():
+        if name not in given and _required(field):
+            raise PolicyError(f"{at(place, name)} is missing: give it", field=at(place, name))
+    hints = hints_of(kind)
+    return {name: one if name in leave else read(hints[name], one, at(place, name)) for name, one in given.items()}
+
+
+def read(hint: object, given: object, place: str) -> object:
+    """A value as the annotation `hint` asks for it."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return _read_union(get_args(hint), given, place)
+    if origin is Literal:
+        return _read_literal(get_args(hint), given, place)
+    if origin is tuple:
+        return _read_tuple(get_args(hint), given, place)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return from_json(hint, given, place)
+    if isinstance(hint, type) and _is(hint, given):
+        return given
+    raise PolicyError(f"{place} is {_what(given)}: it must be {_WORDS.get(hint, 'another kind')}", field=place)  # type: ignore[call-overload]
+
+
+@cache
+def hints_of(kind: type) -> dict[str, object]:
+    """The annotations of a dataclass, by field."""
+    return get_type_hints(kind)
+
+
+def at(place: str, name: str) -> str:
+    """The place of a part: `stages.2.settings.keep`."""
+    return f"{place}.{name}" if place else name
+
+
+def _read_union(kinds: tuple[object, ...], given: object, place: str) -> object:
+    if given is None and NoneType in kinds:
+        return None
+    kinds = tuple(kind for kind in kinds if kind is not NoneType)
+    for kind in kinds[:-1]:
+        try:
+            return read(kind, given, place)
+        except PolicyError:
+            continue
+    return read(kinds[-1], given, place)
+
+
+def _read_literal(words: tuple[object, ...], given: object, place: str) -> object:
+    if isinstance(given, str | int) and not isinstance(given, bool) and given in words:
+        return given
+    raise PolicyError(f"{place} is {_what(given)}: it must be one of {', '.join(map(str, words))}", field=place)
+
+
+def _read_tuple(kinds: tuple[object, ...], given: object, place: str) -> tuple[object, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        raise PolicyError(f"{place} is {_what(given)}: it must be a list", field=place)
+    if len(kinds) == 2 and kinds[1] is Ellipsis:
+        kinds = (kinds[0],) * len(given)
+    if len(kinds) != len(given):
+        raise PolicyError(f"{place} has {len(given)} items: it must have {len(kinds)}", field=place)
+    return tuple(read(kind, one, at(place, str(index))) for index, (kind, one) in enumerate(zip(kinds, given, strict=True)))
+
+
+def _is(kind: type, given: object) -> bool:
+    if isinstance(given, bool) or given is None:
+        return isinstance(given, kind) and kind in (bool, NoneType)
+    if isinstance(given, float) and not math.isfinite(given):
+        return False
+    return isinstance(given, int | float if kind is float else kind)
+
+
+def _required(field: Field[object]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _what(given: object) -> str:
+    """What was given, short, and quoted only where it is a number or a short word."""
+    if given is None or isinstance(given, bool):
+        return {None: "null", True: "true", False: "false"}[given]
+    if isinstance(given, int | float) or (isinstance(given, str) and len(given) <= 40):
+        return repr(given)
+    if isinstance(given, str):
+        return "a long text"
+    return "a mapping" if isinstance(given, Mapping) else "a list" if isinstance(given, Sequence) else "of no JSON kind"
