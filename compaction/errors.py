@@ -103,7 +103,7 @@ class OptionError(LimitError):
     """An option that cannot be. `code` names the rule, `key` the option, `policy` the index of the model policy that it stands in."""
 
     def __init__(self, message: str, *, code: str, key: str | None = None, policy: int | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message, field=key or "")
         self.code = code
         self.key = key
         self.policy = policy
