@@ -245,9 +245,9 @@ class _Run:
         return f"not smaller: {before:,} would become {after:,}"
 
     def _again(self, stage: Stage, plan: Plan) -> bool:
-        """Whether a summary is asked for again: it was blank, or the view is still over what the stage runs over."""
+        """Whether a summary is asked for again: it was refused, or the view is still over what the stage runs over."""
         if not plan.edits:
-            return plan.asked[-1].outcome == "blank"
+            return plan.asked[-1].outcome in ("blank", "not_smaller")
         trigger, limit = self._trigger_of(stage)
         return stage.when == "over" and trigger is not None and is_over(trigger, measured(trigger, self._view, self._hidden), limit)
 

@@ -11,11 +11,14 @@ from compaction.layers.limit_by_kind import LimitByKind
 from compaction.layers.mask_tool_results import MaskToolResults
 from compaction.layers.opaque_compaction import OpaqueCompaction
 from compaction.layers.prune_old_messages import PruneOldMessages
+from compaction.layers.prune_results import PruneResults
 from compaction.layers.sliding_window import SlidingWindow
+from compaction.layers.spill_head_tail import SpillHeadTail
 from compaction.layers.spill_results import SpillResults
 from compaction.layers.summarise_all import SummariseAll
 from compaction.layers.summarise_keep_recent import SummariseKeepRecent
 from compaction.layers.summarise_old import SummariseOld
+from compaction.layers.summarise_range import SummariseRange
 from compaction.layers.truncate_results import TruncateResults
 
 LAYERS: tuple[type[Layer], ...] = (
@@ -29,8 +32,11 @@ LAYERS: tuple[type[Layer], ...] = (
     LimitByKind,
     MaskToolResults,
     OpaqueCompaction,
+    PruneResults,
     SlidingWindow,
+    SpillHeadTail,
     SpillResults,
     SummariseAll,
     SummariseKeepRecent,
+    SummariseRange,
 )
