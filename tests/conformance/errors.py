@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compaction.errors import CompactionError, OptionError, SessionLogError, SummarizerError
+from compaction.errors import CompactionError, OptionError, ProtocolError, SessionLogError, SummarizerError, ViewLimitExceeded
 
 Attributes = dict[str, Any]
+
+LAYER_NAMES = {
+    "truncate_results": "tool_result_truncation",
+    "dedup_file_reads": "file_read_deduplication",
+    "prune_old_messages": "message_pruning",
+    "summarise_old": "conversation_summary",
+}
+"""The layers of s14 by the names of the vectors."""
 
 
 class Renamed(Exception):
@@ -26,9 +34,28 @@ def _option(error: OptionError) -> Attributes:
 
 _NAMED_OPTIONS = frozenset(("integer_out_of_range", "ratio_out_of_range", "empty_field", "unknown_key", "wrong_kind"))
 
+_LOST_PAIR = {"correlation_id_missing": ("block",), "wrong_role": ("block", "id")}
+
+
+def _protocol(error: ProtocolError) -> Attributes:
+    figures = {"block": error.kind, "id": error.tool_id}
+    return {name: figures[name] for name in _LOST_PAIR.get(error.code, ("id",))}
+
+
+def _view_limit(error: ViewLimitExceeded) -> Attributes:
+    return {
+        "tokens_before": error.tokens_before,
+        "tokens_after": error.tokens_after,
+        "hard_limit": error.hard_limit,
+        "applied_layers": [LAYER_NAMES.get(layer, layer) for layer in error.applied_layers],
+    }
+
+
 FAMILIES: dict[type[CompactionError], tuple[str, Callable[[Any], str], Callable[[Any], Attributes]]] = {
     OptionError: ("config", lambda error: error.code, _option),
     SessionLogError: ("session_log", lambda error: error.code, lambda error: dict(error.figures)),
+    ProtocolError: ("tool_protocol", lambda error: error.code, _protocol),
+    ViewLimitExceeded: ("view_limit", lambda error: error.code, _view_limit),
     SummarizerError: ("summarizer", lambda error: "summarizer_failed", lambda error: {}),
 }
 
