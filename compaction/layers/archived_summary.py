@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from compaction.ask import Ask, Asked, SummaryRequest
+from compaction.checkpoints import is_checkpoint
 from compaction.edits import summarise
 from compaction.errors import StoreError, SummarizerError
 from compaction.layers.base import text_message
-from compaction.view import Plan, PromptView
+from compaction.view import Plan, PromptView, ViewMessage
 
 COMPACTED = "[Compacted]\n\n"
 REACTIVE = "[Reactive compact]\n\n"
@@ -20,7 +21,7 @@ def archived_summary(view: PromptView, count: int, opening: str, ask: Ask, *, fo
     messages = view.messages[:count]
     if not messages:
         return Plan(skipped="there is nothing to summarise")
-    if len(messages) == 1 and messages[0].origin == "summary":
+    if len(messages) == 1 and _is_summary(view, messages[0]):
         return Plan(skipped="all that could be summarised is one summary")
     try:
         ask.archive(view)
@@ -35,6 +36,10 @@ def archived_summary(view: PromptView, count: int, opening: str, ask: Ask, *, fo
     takes = [block for message in messages for block in message.ids]
     put = text_message(view.next_seq, "user", opening + summary, "summary")
     return Plan(edits=(summarise(takes, [put.seq]),), added=(put,), asked=(Asked(messages=count, outcome="ok"),))
+
+
+def _is_summary(view: PromptView, message: ViewMessage) -> bool:
+    return message.origin == "summary" or (message.role == "user" and is_checkpoint(view.pricer.text(message.blocks[0].body)))
 
 
 def _no_summary(asked: Asked) -> Plan:

@@ -15,7 +15,6 @@ FUNCTIONS: dict[str, Functions] = {
     "s08": s08.FUNCTIONS,
     "course09": course09.FUNCTIONS,
     "dsh": dsh.FUNCTIONS,
-    "s08": s08.FUNCTIONS,
 }
 
 
