@@ -13,6 +13,7 @@ from typing import Literal
 from compaction.ask import Ask, Asked
 from compaction.counters.units import unit_named
 from compaction.errors import ViewLimitExceeded
+from compaction.layers.base import Layer, LooksBack
 from compaction.limits import Limits
 from compaction.messages import Message
 from compaction.policy import Policy, Stage, Trigger, When
@@ -221,7 +222,7 @@ class _Run:
         """
         skipped, start = "", self._view
         for _ in range(1 + self._policy.guard.retries):
-            plan = stage.layer.plan(self._view, self._limits, self._ask)
+            plan = self._plan(stage.layer)
             applied = self._view.apply(plan, layer=stage.layer.id)
             refusal = self._refusal(plan, applied)
             asked.extend(_refused(plan.asked, refusal) if refusal else plan.asked)
@@ -231,6 +232,11 @@ class _Run:
             if not plan.asked or (not refusal and not self._again(stage, plan)):
                 break
         return skipped if self._view is start else ""
+
+    def _plan(self, layer: Layer) -> Plan:
+        if isinstance(layer, LooksBack):
+            return layer.plan_since(self._first, self._view, self._limits, self._ask)
+        return layer.plan(self._view, self._limits, self._ask)
 
     def _take(self, plan: Plan, applied: Applied) -> None:
         self._view = applied.view

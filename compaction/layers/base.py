@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from compaction.ask import Ask
 from compaction.errors import LimitError
@@ -27,6 +27,15 @@ class Layer(Protocol):
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """What it wants changed. `limits` are the policy's, in its own unit."""
+        ...
+
+
+@runtime_checkable
+class LooksBack(Protocol):
+    """A layer that also looks at the view from which its run started, such as one that puts something back."""
+
+    def plan_since(self, start: PromptView, view: PromptView, limits: Limits, ask: Ask) -> Plan:
+        """As `plan`, for the view as the layers before it left it."""
         ...
 
 
