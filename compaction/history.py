@@ -18,7 +18,7 @@ from compaction.live import Batch, LiveView, Sizes, Stretch
 from compaction.messages import BlockId, BlockKind, BlockState, Body, Message
 from compaction.protocol import ViewWatch
 from compaction.transcript import (
-    USER_ACTIONS,
+    NO_COMPACTIONS,
     Appended,
     Called,
     Compaction,
@@ -66,10 +66,10 @@ class Span:
 class FoldedCompaction:
     """A compaction with what it did to the estimates. `ordinal` counts all groups of edits of the lane from 1.
 
-    `index` counts recorded and inferred compactions only (None: the user's own rewind, revert or clear, what was shortened
-    before sending, and what another session did). `compaction` comes without its edits: they are the ledger. `before_call`
-    is the first call that saw the result, None if none did. `edits` counts the ledger entries that are not additions,
-    `never_sent` those of them whose block no call had seen.
+    `index` counts recorded and inferred compactions only (None: the user's own rewind, revert or clear, another request
+    header, what was shortened before sending, and what another session did). `compaction` comes without its edits: they
+    are the ledger. `before_call` is the first call that saw the result, None if none did. `edits` counts the ledger entries
+    that are not additions, `never_sent` those of them whose block no call had seen.
     """
 
     ordinal: int
@@ -272,7 +272,7 @@ def _folded(compaction: Compaction, ordinal: int, batch: Batch, indexes: Iterato
     before_sending = compaction.mechanism in BEFORE_SENDING and edits == never_sent
     return FoldedCompaction(
         ordinal=ordinal,
-        index=None if before_sending or compaction.mechanism in USER_ACTIONS or INHERITED in compaction.flags else next(indexes),
+        index=None if before_sending or compaction.mechanism in NO_COMPACTIONS or INHERITED in compaction.flags else next(indexes),
         compaction=replace(compaction, edits=()),
         before_call=None,
         estimate_before=batch.before,

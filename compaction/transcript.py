@@ -31,6 +31,7 @@ Mechanism = Literal[
     "checkpoint_replace",
     "remote_opaque",
     "spill",
+    "request_header",
     "rewind",
     "revert",
     "clear",
@@ -44,6 +45,9 @@ LaneKind = Literal["main", "subagent", "fork"]
 
 USER_ACTIONS: frozenset[Mechanism] = frozenset({"rewind", "revert", "clear"})
 """Mechanisms that a person asked for: in the ledger, never counted as a loss by policy."""
+
+NO_COMPACTIONS: frozenset[Mechanism] = USER_ACTIONS | {"request_header"}
+"""Mechanisms that change a view and are no compaction: those of a person, and another system prompt or other tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ CTXWEB_CLAUDE_ROOTS = [
     Path.home() / ".config" / "claude",
 ]
 CTXWEB_CODEX_ROOTS = [_env.envpath("CODEX_HOME", default=Path.home() / ".codex")]
+CTXWEB_DSH_ROOTS = [_env.envpath("DSH_HOME", default=Path.home() / ".dsh")]
 
 # --- who may ask: loopback names, exactly
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_env.hosts("CTXWEB_ALLOWED_HOSTS")]

@@ -55,6 +55,7 @@ MECHANISM_ACTION: dict[str, str] = {  # a mechanism takes the hue of the edits t
     "checkpoint_replace": "summarise",
     "remote_opaque": "summarise",
     "spill": "spill",
+    "request_header": "replace",
     "rewind": "remove",
     "revert": "remove",
     "clear": "remove",
@@ -73,6 +74,7 @@ MECHANISM_WORDS: dict[str, str] = {
     "checkpoint_replace": "checkpoint",
     "remote_opaque": "remote compaction",
     "spill": "stored outside",
+    "request_header": "request header changed",
     "rewind": "rewind",
     "revert": "revert",
     "clear": "cleared by hand",
@@ -81,6 +83,7 @@ MECHANISM_WORDS: dict[str, str] = {
 FORMAT_NAMES: dict[str, str] = {  # format id: the name that its users know
     "claude_code": "Claude Code",
     "codex": "Codex",
+    "dsh": "DeepSeek Harness",
     "anthropic_messages": "Anthropic Messages",
     "openai_messages": "OpenAI Messages",
     "message_list": "Message list",

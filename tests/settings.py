@@ -18,3 +18,4 @@ DATABASES["default"]["TEST"] = {"NAME": str(HOME.root / "test.sqlite3") if _is_s
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 CTXWEB_CLAUDE_ROOTS = []  # no test looks at the sessions of whoever runs it
 CTXWEB_CODEX_ROOTS = []
+CTXWEB_DSH_ROOTS = []

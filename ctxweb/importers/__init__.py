@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxweb.importers import anthropic_messages, claude_code, codex, message_list, openai_messages
+from ctxweb.importers import anthropic_messages, claude_code, codex, dsh, message_list, openai_messages
 from ctxweb.importers.base import Importer
 from ctxweb.importers.physical import Head
 
@@ -11,6 +11,7 @@ LEAST_SCORE = 0.5
 IMPORTERS: tuple[Importer, ...] = (
     claude_code.IMPORTER,
     codex.IMPORTER,
+    dsh.IMPORTER,
     anthropic_messages.IMPORTER,
     openai_messages.IMPORTER,
     message_list.IMPORTER,

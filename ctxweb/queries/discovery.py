@@ -21,12 +21,13 @@ class AgentFolder:
     format: str
     setting: str
     below: str
-    suffix: str
+    suffix: str | tuple[str, ...]
 
 
 AGENT_FOLDERS: tuple[AgentFolder, ...] = (
     AgentFolder(agent="Claude Code", format="claude_code", setting="CTXWEB_CLAUDE_ROOTS", below="projects", suffix=".jsonl"),
     AgentFolder(agent="Codex", format="codex", setting="CTXWEB_CODEX_ROOTS", below="sessions", suffix=".jsonl"),
+    AgentFolder(agent="DeepSeek Harness", format="dsh", setting="CTXWEB_DSH_ROOTS", below="sessions", suffix=(".jsonl", ".jsonl.zstd")),
 )
 
 
@@ -53,7 +54,7 @@ def found_folders() -> tuple[FoundFolder, ...]:
     return tuple(found)
 
 
-def _sizes(folder: Path, *, suffix: str) -> list[int]:
+def _sizes(folder: Path, *, suffix: str | tuple[str, ...]) -> list[int]:
     """Sizes of the regular files below `folder` that end in `suffix`, one more than `MOST_FILES` at most."""
     sizes: list[int] = []
     for size in _walk(folder, suffix=suffix, depth=0):
@@ -63,7 +64,7 @@ def _sizes(folder: Path, *, suffix: str) -> list[int]:
     return sizes
 
 
-def _walk(folder: Path, *, suffix: str, depth: int) -> Iterator[int]:
+def _walk(folder: Path, *, suffix: str | tuple[str, ...], depth: int) -> Iterator[int]:
     """Links are not followed, and a folder that may not be read holds nothing."""
     try:
         with os.scandir(folder) as entries:

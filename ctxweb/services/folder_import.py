@@ -14,7 +14,7 @@ from ctxweb.models import Job
 from ctxweb.services.importing.errors import ImportRefused
 from ctxweb.storage import StorageError
 
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".zip")
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".zstd", ".zip")
 MOST_FILES = 100_000
 
 

@@ -92,7 +92,7 @@ def _lanes(source: Source) -> list[Lane]:
     importer = next(importer for importer in IMPORTERS if importer.id == source.format)
     member, reader = member_of(source=source), importer.reader()
     with io.BufferedReader(cast(io.RawIOBase, member.open()), READ_BUFFER) as stream:
-        for record in records_of(stream=stream, head=head_of(member=member), importer=importer):
+        for record in records_of(stream=stream, head=head_of(member=member), importer=importer, is_cut=member.is_cut):
             reader.feed(record)
     return list(reader.lanes())
 

@@ -16,6 +16,7 @@ from compaction.errors import OptionError
 from compaction.ranges import Weight, compactable
 from compaction.retain import ByteBudget, ItemRetainer, TextRetainer
 from compaction.spill import Call
+from tests.conformance import dsh_log
 from tests.conformance.calls import Answer, Functions, Given
 from tests.conformance.errors import Renamed
 from tests.conformance.marks import marked
@@ -142,6 +143,7 @@ def _budgets(names: Mapping[str, str]) -> Iterator[None]:
 _BUDGETS = {"head": {"head": "maxBytes"}, "tail": {"tail": "maxBytes"}, "headTail": {"head": "headBytes", "tail": "tailBytes"}}
 
 FUNCTIONS: Functions = {
+    **dsh_log.FUNCTIONS,
     "estimate_content": estimate_content,
     "estimate_header": estimate_header,
     "prune_content": prune_content,

@@ -28,8 +28,10 @@ def read_records(
     layout: Layout,
     looks_like_record: LooksLikeRecord,
     start: Position | None = None,
+    is_cut: bool = False,
 ) -> Iterator[RawRecord]:
-    """The records of `stream`, unpacked UTF-8 that stands at its beginning.
+    """The records of `stream`, unpacked UTF-8 that stands at its beginning. `is_cut`: more was appended to the source, of which
+    nothing can be read; a last record without bytes stands for it.
 
     Arbitrary bytes give verdicts, never exceptions; more records than the limit raise `TooManyRecords`, a document above
     its limit `TooLarge`. Layout `lines` can start again at a `Position`. Layout `document` gives the whole object as one
@@ -37,13 +39,24 @@ def read_records(
     """
     if start is not None and layout != "lines":
         raise ValueError(f"layout {layout!r} is read from its beginning only")
-    for record in _records(stream, limits, layout, looks_like_record, start or Position()):
+    records = _records(stream, limits, layout, looks_like_record, start or Position())
+    for record in _with_cut(records) if is_cut else records:
         if record.number > limits.max_records:
             raise TooManyRecords(
                 f"The source holds more than {limits.max_records:,} records (reached at byte {record.offset:,}). "
                 "Split it, or raise the limit for records of an import."
             )
         yield record
+
+
+def _with_cut(records: Iterator[RawRecord]) -> Iterator[RawRecord]:
+    last: RawRecord | None = None
+    for last in records:
+        yield last
+    if last is not None:
+        end = last.offset + last.length
+        flags = ("cut_frame",)
+        yield RawRecord(number=last.number + 1, line=last.line + 1, offset=end, length=0, verdict="truncated_tail", value=None, flags=flags)
 
 
 def _records(

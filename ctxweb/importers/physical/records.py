@@ -50,7 +50,8 @@ class RawRecord:
     `value` is the decoded value, None where there is none; it holds no lone surrogate and no raw NUL, but `\\u0000` stays.
 
     `flags`: lossy_text (U+FFFD stands for what was no text), nul_removed, empty (nothing but NULs and blanks), big_integer
-    (a `BigNumber` is in the value), non_finite (a `NonFinite`), unfinished (the record ends before its value does).
+    (a `BigNumber` is in the value), non_finite (a `NonFinite`), unfinished (the record ends before its value does), cut_frame (it
+    stands for what was appended last and cannot be unpacked).
     """
 
     number: int

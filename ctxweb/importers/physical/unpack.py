@@ -19,7 +19,7 @@ from ctxweb.importers.physical.errors import BadArchive, EmptySource, TooLarge
 from ctxweb.importers.physical.layout import Opener
 from ctxweb.importers.physical.metered import ARCHIVE_ERRORS, Metered
 from ctxweb.importers.physical.records import ReadLimits
-from ctxweb.importers.physical.zstd_frames import ZstdFrames
+from ctxweb.importers.physical.zstd_frames import ZstdFrames, whole_frames
 
 Packing = Literal["plain", "gzip", "zstd", "zip"]
 
@@ -35,10 +35,14 @@ _MAC_RESOURCE_FORKS = "__MACOSX/"  # macOS packs one beside each file; they are 
 
 
 class Member(NamedTuple):
-    """One source. `name` is what the archive calls it, a label and nothing else; None where there is no archive of files."""
+    """One source. `name` is what the archive calls it, a label and nothing else; None where there is no archive of files.
+
+    `is_cut`: the file ends inside what was appended to it last, of which nothing is read.
+    """
 
     name: str | None
     open: Opener
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,8 @@ def open_stream(path: Path, *, limits: ReadLimits) -> Unpacked:
         return Unpacked(packing=packing, members=_zip_members(path, limits))
     if packing == "plain" and size > limits.max_expanded_bytes:
         raise _too_large(size, limits)
+    if packing == "zstd":
+        return Unpacked(packing=packing, members=(_zstd_member(path, size, limits),))
     return Unpacked(packing=packing, members=(Member(None, partial(open_utf8, _opener(path, packing, size, limits))),))
 
 
@@ -77,8 +83,6 @@ def _too_large(size: int, limits: ReadLimits) -> TooLarge:
 def _opener(path: Path, packing: Packing, size: int, limits: ReadLimits) -> Opener:
     if packing == "gzip":
         return partial(_open_gzip, path, size, limits)
-    if packing == "zstd":
-        return partial(_open_zstd, path, size, limits)
     return partial(_open_plain, path)
 
 
@@ -90,8 +94,16 @@ def _open_gzip(path: Path, size: int, limits: ReadLimits) -> BinaryIO:
     return _buffered(Metered(GzipFile(path, "rb"), packed_bytes=size, limits=limits))
 
 
+def _zstd_member(path: Path, size: int, limits: ReadLimits) -> Member:
+    """The frames of the file; a cut one behind whole ones is left out, one that is cut and alone is damage."""
+    with path.open("rb") as file:
+        end, is_cut = whole_frames(file)
+    is_cut = is_cut and end > 0
+    return Member(None, partial(open_utf8, partial(_open_zstd, path, end if is_cut else size, limits)), is_cut)
+
+
 def _open_zstd(path: Path, size: int, limits: ReadLimits) -> BinaryIO:
-    return _buffered(Metered(ZstdFrames(path.open("rb")), packed_bytes=size, limits=limits))
+    return _buffered(Metered(ZstdFrames(path.open("rb"), size=size), packed_bytes=size, limits=limits))
 
 
 def _buffered(raw: io.RawIOBase) -> BinaryIO:

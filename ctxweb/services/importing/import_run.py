@@ -162,7 +162,7 @@ class _Import:
     def _parse(self) -> Parsed:
         kept = self.growth.kept if self.growth else 0
         with self._open() as stream, self._open() as again:
-            records = records_of(stream=stream, head=self.head, importer=self.importer)
+            records = records_of(stream=stream, head=self.head, importer=self.importer, is_cut=self.member.is_cut)
             parsed = source_parse(run=self.run, source=self.source, records=records, stream=again, reader=self.importer.reader(), kept=kept)
         if self.head.layout == "lines" and parsed.end != self.source.stream_size:
             raise ImportRefused(

@@ -78,13 +78,13 @@ def head_of(*, member: Member) -> Head:
     return read_head(member.open, limits=read_limits())
 
 
-def records_of(*, stream: BinaryIO, head: Head, importer: Importer) -> Iterator[RawRecord]:
-    """The records of the source in the layout that its head shows."""
+def records_of(*, stream: BinaryIO, head: Head, importer: Importer, is_cut: bool = False) -> Iterator[RawRecord]:
+    """The records of the source in the layout that its head shows; `is_cut` as its `Member` says."""
     if head.layout == "document":
         path = _document_path(head.values[0] if head.values else None, importer)
         if path:
             return document_records(stream, path, limits=read_limits())
-    return read_records(stream, limits=read_limits(), layout=head.layout, looks_like_record=importer.looks_like_record)
+    return read_records(stream, limits=read_limits(), layout=head.layout, looks_like_record=importer.looks_like_record, is_cut=is_cut)
 
 
 def _document_path(document: Any, importer: Importer) -> tuple[str, ...]:

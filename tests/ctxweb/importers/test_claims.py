@@ -20,6 +20,7 @@ OWN_SAMPLES = {
     "claude_code.jsonl": "claude_code",
     "claude_code_subagent.jsonl": "claude_code",
     "codex_rollout.jsonl": "codex",
+    "dsh_session.jsonl": "dsh",
     "anthropic_messages.json": "anthropic_messages",
     "anthropic_response.json": "anthropic_messages",
     "openai_chat_messages.json": "openai_messages",

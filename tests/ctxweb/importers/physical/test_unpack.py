@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from ctxweb.importers.physical import BadArchive, EmptySource, PhysicalError, ReadLimits, TooLarge, Unpacked, open_stream, read_head
+from ctxweb.importers.physical import (
+    BadArchive,
+    EmptySource,
+    PhysicalError,
+    ReadLimits,
+    TooLarge,
+    Unpacked,
+    open_stream,
+    read_head,
+    read_records,
+)
 from tests.ctxweb.importers.physical.sources import LIMITS, read, session_lines, verdicts
 
 pytestmark = pytest.mark.nodb
@@ -203,3 +213,28 @@ def test_a_plain_file_can_be_read_from_its_middle(unpack: Callable[..., Unpacked
 def test_other_packings_are_no_archives(unpack: Callable[..., Unpacked]) -> None:
     member = unpack(bz2.compress(TEXT)).members[0]
     assert read_head(member.open, limits=LIMITS).preview.startswith("BZh9")
+
+
+@pytest.mark.parametrize("kept", [1, 3, 5, 0.3, 0.9, 0.999])
+@pytest.mark.parametrize("between", [b"", SKIPPABLE_FRAME])
+def test_a_cut_last_frame_leaves_the_whole_ones_before_it(unpack: Callable[..., Unpacked], kept: float, between: bytes) -> None:
+    last = zstd(TEXT[1000:])
+    unpacked = unpack(zstd(TEXT[:1000]) + between + last[: kept if isinstance(kept, int) else int(len(last) * kept)])
+    assert content(unpacked) == TEXT[:1000]
+    assert unpacked.members[0].is_cut
+
+
+@pytest.mark.parametrize("level", [1, 19])
+@pytest.mark.parametrize("size", [0, 1, 200, 300, 70_000, 1_000_000])
+def test_whole_frames_of_every_size_and_shape_are_told_from_cut_ones(unpack: Callable[..., Unpacked], level: int, size: int) -> None:
+    for options in ({"write_checksum": True}, {"write_checksum": False, "write_content_size": False}):
+        frame = zstandard.ZstdCompressor(level=level, **options).compress(b"ab\n" * size)
+        assert not unpack(zstd(TEXT) + frame).members[0].is_cut
+        assert unpack(zstd(TEXT) + frame[:-1]).members[0].is_cut
+
+
+def test_a_record_without_bytes_stands_for_a_cut_last_frame() -> None:
+    read = read_records(io.BytesIO(b"{}\n[]\n"), limits=LIMITS, layout="lines", looks_like_record=lambda _: False, is_cut=True)
+    (*_, last) = records = list(read)
+    assert [record.verdict for record in records] == [None, None, "truncated_tail"]
+    assert (last.number, last.line, last.offset, last.length, last.flags) == (3, 3, 6, 0, ("cut_frame",))
