@@ -37,17 +37,21 @@ def messages(session: str, *, seq: int | None = None, **parameters: str | int | 
     return with_query(f"/s/{session}/messages", **around, **parameters) + anchor
 
 
-def view(session: str, n: int, *, against: int | None = None) -> str:
-    """The prompt of call `n`, compared with call `against` where it is given."""
-    return with_query(f"/s/{session}/view/{n}", against=against)
+def view(session: str, n: int, *, against: int | None = None, h: str = "") -> str:
+    """The prompt of call `n` in the history `h`, compared with call `against` where it is given."""
+    return with_query(f"/s/{session}/view/{n}", against=against, h=h)
 
 
 def ledger(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/ledger", **parameters)
 
 
-def fate(session: str, seq: int, i: int) -> str:
-    return f"/s/{session}/b/{seq}.{i}"
+def fate(session: str, seq: int, i: int, *, h: str = "") -> str:
+    return with_query(f"/s/{session}/b/{seq}.{i}", h=h)
+
+
+def replay(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/replay", **parameters)
 
 
 def import_report(session: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerRun:
-    """One layer, in the policy's own unit (`own_*`) and in exact tokens. `skipped` says why it did not run, empty where it ran;
-    `asked` is how often a summary was asked for, `failed` how often none came."""
+    """One layer, in the policy's own unit (`own_*`) and in exact tokens. `skipped` says why it did not run or, where it `ran`, why
+    it changed nothing; `asked` is how often a summary was asked for, `failed` how often none came."""
 
     layer: str
     title: str

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
 from ctxweb import addresses
-from ctxweb.models import Session
+from ctxweb.models import History, Session
 from ctxweb.queries.report import SOUND
 from ctxweb.vocabulary import FORMAT_NAMES
 
@@ -31,10 +31,13 @@ NAV = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What the reader has selected, so that a change of tab keeps it: a call number and a block `seq.i`."""
+    """What the reader has selected, so that a change of tab keeps it: a call number, a block `seq.i`, and a replay that was
+    kept, by its public id, with the number of blocks that it removed."""
 
     call: int | None = None
     block: str | None = None
+    history: str = ""
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +92,16 @@ class SessionHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
+    """`h` and `h_more` are the query of links that stay in the history shown, with `?` or behind another parameter: empty for the
+    recorded one."""
+
     title: str
     section: str
     json: str
     theme: str
     session: SessionHeader | None
+    h: str = ""
+    h_more: str = ""
     nav: tuple[tuple[str, str, str], ...] = NAV
 
 
@@ -120,7 +128,12 @@ def _fate_address(session: Session, chosen: Chosen) -> str | None:
     if chosen.block is None:
         return None
     seq, _, i = chosen.block.partition(".")
-    return addresses.fate(session.public_id, int(seq), int(i))
+    return addresses.fate(session.public_id, int(seq), int(i), h=chosen.history)
+
+
+def _ledger_answer(session: Session, chosen: Chosen) -> str:
+    removed = chosen.removed if chosen.history else session.removed_blocks
+    return f"{removed:,} removed" if removed else "nothing removed"
 
 
 def _not_understood(session: Session) -> int:
@@ -152,7 +165,7 @@ TABS: tuple[TabKind, ...] = (
         label="View",
         key="g v",
         address=lambda session, chosen: (
-            addresses.view(session.public_id, chosen.call or session.call_count) if session.call_count else None
+            addresses.view(session.public_id, chosen.call or session.call_count, h=chosen.history) if session.call_count else None
         ),
         answer=lambda session, chosen: f"call {chosen.call or session.call_count:,}",
     ),
@@ -160,8 +173,8 @@ TABS: tuple[TabKind, ...] = (
         id="ledger",
         label="Ledger",
         key="g l",
-        address=lambda session, chosen: addresses.ledger(session.public_id),
-        answer=lambda session, chosen: f"{session.removed_blocks:,} removed" if session.removed_blocks else "nothing removed",
+        address=lambda session, chosen: addresses.ledger(session.public_id, h=chosen.history),
+        answer=_ledger_answer,
     ),
     TabKind(
         id="fate",
@@ -240,16 +253,33 @@ def frame(request: HttpRequest, *, title: str, section: str, json: str) -> Frame
 
 
 def session_frame(
-    request: HttpRequest, session: Session, *, tab: str, title: str, json: str, call: int | None = None, block: str | None = None
+    request: HttpRequest,
+    session: Session,
+    *,
+    tab: str,
+    title: str,
+    json: str,
+    call: int | None = None,
+    block: str | None = None,
+    history: History | None = None,
 ) -> Frame:
-    """The frame of a session's page: `tab` is its id in `TABS`, `title` its answer; `call` and `block` are selected."""
+    """The frame of a session's page: `tab` is its id in `TABS`, `title` its answer; `call`, `block` and `history` are selected."""
+    replayed = history if history is not None and history.origin == "replayed" else None
+    chosen = Chosen(
+        call=call,
+        block=block,
+        history=replayed.public_id if replayed else "",
+        removed=int(replayed.report.get("removed_blocks", 0)) if replayed else 0,
+    )
     theme = request.COOKIES.get(THEME_COOKIE, "")
     return Frame(
         title=f"{title} · {session_name(session)}",
         section="sessions",
         json=json,
         theme=theme if theme in THEMES else "",
-        session=session_header(session, tab=tab, chosen=Chosen(call=call, block=block)),
+        session=session_header(session, tab=tab, chosen=chosen),
+        h=f"?h={chosen.history}" if chosen.history else "",
+        h_more=f"&h={chosen.history}" if chosen.history else "",
     )
 
 

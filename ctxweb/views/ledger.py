@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from compaction.counters.units import unit_named
 from compaction.messages import BLOCK_KINDS
 from ctxweb import addresses
 from ctxweb.page import session_frame, show
@@ -22,9 +23,10 @@ from ctxweb.queries.ledger import (
 )
 from ctxweb.queries.ledger_sums import LayerSum, LedgerTotals, layer_sums, ledger_totals
 from ctxweb.queries.messages import tool_names
-from ctxweb.queries.readable import Lane, readable_lane
+from ctxweb.queries.readable import Lane
 from ctxweb.views import asked
 from ctxweb.views.choices import Choice, Kept, same
+from ctxweb.views.lanes import HistoryLink, history_links, lane_asked
 from ctxweb.views.ledger_words import (
     Balance,
     balance_of,
@@ -33,6 +35,7 @@ from ctxweb.views.ledger_words import (
     evidence_of,
     finding_of,
     labels_of,
+    replay_finding_of,
     said_of,
     title_of,
 )
@@ -40,6 +43,11 @@ from ctxweb.views.windows import page_rows
 from ctxweb.vocabulary import ACTIONS
 
 GROUPS = 10  # compactions of a window: with six edits each it stays under 100 KB
+EMPTY = {
+    # whether it is a replay: why the ledger is empty
+    False: "The file records no compaction, rewind or clear, and the reported sizes show no drop.",
+    True: "The view of every call stayed below its trigger.",
+}
 SORT_WORDS = (("-tokens", "largest first"), ("tokens", "smallest first"), ("order", "in the order of the ledger"))
 
 
@@ -57,7 +65,8 @@ class LayerGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionGroup:
-    """One compaction with its balance, that of the estimates in a line, and what each layer did in it."""
+    """One compaction with its balance, that of the estimates in a line, and what each layer did in it; of a replay also why
+    the others did `skipped` nothing."""
 
     compaction: CompactionRow
     title: str
@@ -67,17 +76,23 @@ class CompactionGroup:
     evidence: tuple[str, ...]
     action: str
     layers: tuple[LayerGroup, ...]
+    skipped: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerPage:
-    """A window of compactions; `more` leads to the next one."""
+    """A window of compactions; `more` leads to the next one. Of a replay `unit` is how its own figures are called."""
 
     address: str
     public_id: str
+    unit: str
+    policy: str
+    histories: tuple[HistoryLink, ...]
     finding: str
     detail: str
     said: str
+    empty_title: str
+    empty_text: str
     unmatched: str
     inferred: int
     calls: int
@@ -100,7 +115,7 @@ class EditsPage:
 
 @require_safe
 def ledger(request: HttpRequest, session_id: str) -> HttpResponse:
-    lane = readable_lane(public_id=session_id)
+    lane = lane_asked(request, session_id)
     filters = _filters(request)
     sort = asked.text(request.GET, "sort")
     target = request.headers.get("HX-Target", "")
@@ -108,14 +123,17 @@ def ledger(request: HttpRequest, session_id: str) -> HttpResponse:
         return _more_edits(request, lane, filters, sort, target)
     page = _page(lane, filters, sort, after=asked.number(request.GET, "after") or 0)
     twin = addresses.with_query(addresses.api_history(lane.history.public_id, "ledger"), **asdict(filters))
-    title = f"Ledger · {lane.session.removed_blocks:,} removed"
-    frame = session_frame(request, lane.session, tab="ledger", title=title, json=twin)
+    frame = session_frame(request, lane.session, tab="ledger", title=_title(lane), json=twin, history=lane.history)
     return show(request, template="ledger/page.html", frame=frame, page=page, fragments={"ledger-more": "ledger/_groups.html"})
 
 
+def _title(lane: Lane) -> str:
+    if lane.is_replayed:
+        return f"Ledger · {lane.history.policy}"
+    return f"Ledger · {lane.session.removed_blocks:,} removed"
+
+
 def _filters(request: HttpRequest) -> LedgerFilters:
-    if asked.text(request.GET, "history") not in ("", "recorded"):
-        raise Http404
     words = {name: asked.text(request.GET, name) for name in ("layer", "action", "kind", "tool", "path")}
     return LedgerFilters(**words, compaction=asked.number(request.GET, "compaction"))
 
@@ -130,12 +148,12 @@ def _more_edits(request: HttpRequest, lane: Lane, filters: LedgerFilters, sort: 
     left = window.matching - int(window.next) if window.next else 0
     group = LayerGroup(layer=layer, edits=window.edits, more=more, left=left, left_tokens=0, target=target)
     page = EditsPage(calls=lane.session.call_count, group=group)
-    frame = session_frame(request, lane.session, tab="ledger", title="Ledger", json="")
+    frame = session_frame(request, lane.session, tab="ledger", title="Ledger", json="", history=lane.history)
     return show(request, template="ledger/_edits.html", frame=frame, page=page, fragments={target: "ledger/_edits.html"})
 
 
 def _edits_address(lane: Lane, filters: LedgerFilters, sort: str, edits: int) -> str:
-    return addresses.ledger(lane.session.public_id, **asdict(filters), sort=sort, edits=edits)
+    return addresses.ledger(lane.session.public_id, **asdict(filters), sort=sort, edits=edits, h=lane.h)
 
 
 def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> LedgerPage:
@@ -143,23 +161,31 @@ def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> Ledge
     rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, filters=filters)
     shown, totals = rows[:GROUPS], ledger_totals(lane=lane, filters=filters)
     drops = drop_count(lane=lane, filters=filters) if filters.only_drops() else 0
+    unit = unit_named(lane.history.unit).title if lane.is_replayed else ""
     finding, detail = finding_of(lane.session, totals, filtered=filters.any(), drops=drops)
+    if lane.is_replayed:
+        finding, detail = replay_finding_of(lane.history.policy, totals, filtered=filters.any(), unit=unit)
     return LedgerPage(
-        address=addresses.ledger(public_id),
+        address=addresses.ledger(public_id, h=lane.h),
         public_id=public_id,
+        unit=unit,
+        policy=lane.history.policy,
+        histories=history_links(lane, lambda h: addresses.ledger(public_id, h=h)),
         finding=finding,
         detail=detail,
         said=said_of(totals, shown, drops=drops),
+        empty_title="The policy did not fire" if lane.is_replayed else "Nothing was compacted",
+        empty_text=EMPTY[lane.is_replayed],
         unmatched=f"The ledger holds {totals.unfiltered:,} edits; none of them has all of these.",
-        inferred=lane.session.inferred_drops,
+        inferred=0 if lane.is_replayed else lane.session.inferred_drops,
         calls=lane.session.call_count,
         totals=totals,
         filtered=filters.any(),
         choices=_choices(lane, filters, sort, totals.names),
         kept=_kept(lane, filters, sort),
         groups=_groups(lane, filters, sort, shown),
-        more=addresses.ledger(public_id, **asdict(filters), sort=sort, after=shown[-1].ordinal) if len(rows) > GROUPS else None,
-        whole=addresses.ledger(public_id) if filters.compaction is not None else None,
+        more=addresses.ledger(public_id, **asdict(filters), sort=sort, after=shown[-1].ordinal, h=lane.h) if len(rows) > GROUPS else None,
+        whole=addresses.ledger(public_id, h=lane.h) if filters.compaction is not None else None,
     )
 
 
@@ -171,30 +197,39 @@ def _groups(lane: Lane, filters: LedgerFilters, sort: str, rows: Sequence[Compac
     for row in rows:
         own = [edit for edit in edits if edit.compaction == row.ordinal]
         layers = tuple(_layer(lane, filters, sort, row, layer, own) for layer in sums.get(row.ordinal, ()))
-        groups.append(_group(row, layers))
+        groups.append(_group(row, layers, unit=unit_named(lane.history.unit).title if lane.is_replayed else ""))
     return tuple(groups)
 
 
 def _kept(lane: Lane, filters: LedgerFilters, sort: str) -> tuple[Kept, ...]:
-    """The compaction asked for: the form has no field for it."""
+    """The history and the compaction asked for: the form has no field for them."""
+    history = _kept_history(lane, filters, sort)
     if filters.compaction is None:
-        return ()
-    without = addresses.ledger(lane.session.public_id, **(asdict(filters) | {"compaction": None}), sort=sort)
+        return history
+    without = addresses.ledger(lane.session.public_id, **(asdict(filters) | {"compaction": None}), sort=sort, h=lane.h)
     asked_for = compaction_rows(lane=lane, filters=LedgerFilters(compaction=filters.compaction))
     word = chip_of(asked_for, filters.compaction)
-    return (Kept(name="compaction", value=str(filters.compaction), word=word, without=without),)
+    return (*history, Kept(name="compaction", value=str(filters.compaction), word=word, without=without))
 
 
-def _group(row: CompactionRow, layers: tuple[LayerGroup, ...]) -> CompactionGroup:
+def _kept_history(lane: Lane, filters: LedgerFilters, sort: str) -> tuple[Kept, ...]:
+    if not lane.is_replayed:
+        return ()
+    without = addresses.ledger(lane.session.public_id, **(asdict(filters) | {"compaction": None}), sort=sort)
+    return (Kept(name="h", value=lane.h, word=f"replay of {lane.history.policy}", without=without),)
+
+
+def _group(row: CompactionRow, layers: tuple[LayerGroup, ...], *, unit: str) -> CompactionGroup:
     return CompactionGroup(
         compaction=row,
         title=title_of(row),
         labels=labels_of(row),
-        balance=balance_of(row),
+        balance=balance_of(row, unit=unit),
         estimates=estimates_of(row),
         evidence=evidence_of(row),
         action="inferred" if row.origin == "inferred" else layers[0].layer.action if layers else "restore",
         layers=layers,
+        skipped=tuple((run.title, run.skipped) for run in row.reports if run.skipped),
     )
 
 

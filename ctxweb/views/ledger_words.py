@@ -36,6 +36,21 @@ class Balance:
     close: bool
 
 
+def replay_finding_of(policy: str, totals: LedgerTotals, *, filtered: bool, unit: str) -> tuple[str, str]:
+    """The answer line of a replay's ledger, in the unit that decided and in exact tokens."""
+    if not totals.unfiltered:
+        return f"{policy} would have removed nothing: it did not fire.", ""
+    if not totals.edits:
+        return "No edit matches these filters.", ""
+    own, exact = (sum(getattr(layer, name) or 0 for layer in totals.layers) for name in ("own_removed", "exact_removed"))
+    found = counted(totals.edits, "matching edit" if filtered else "edit")
+    names = {layer.layer for layer in totals.layers}
+    layers = "one layer" if len(names) == 1 else f"{len(names)} layers"
+    unsent = f"{counted(totals.never_sent, 'block')} of these {'was' if totals.never_sent == 1 else 'were'} never sent to the model."
+    finding = f"{policy} would have made {found} with {layers} and taken {own:,} ({unit}) ≈ {exact:,} exact tokens."
+    return finding, unsent if totals.never_sent else ""
+
+
 def finding_of(session: Session, totals: LedgerTotals, *, filtered: bool, drops: int) -> tuple[str, str]:
     """The answer line: what was found, and the rest; `drops` are the inferred ones that the filters leave where they ask for these."""
     if drops:
@@ -75,6 +90,8 @@ def name_of(row: CompactionRow) -> str:
         return f"Drop {row.index}, inferred"
     if row.mechanism in USER_ACTIONS:
         return f"The user’s {row.mechanism}"
+    if row.origin == "replayed":
+        return f"Compaction {row.ordinal}"
     if row.index is None:
         return "A result stored outside" if row.mechanism == "spill" else row.mechanism.replace("_", " ").capitalize()
     return f"Compaction {row.index}"
@@ -100,16 +117,37 @@ def labels_of(row: CompactionRow) -> tuple[str, ...]:
     return (*labels, *(flag.replace("_", " ") for flag in row.flags))
 
 
-def balance_of(row: CompactionRow) -> Balance:
-    """The reported sizes with what moved between them; the estimates alone where a size is unknown."""
-    return _reported(row) or _estimated(row)
+def balance_of(row: CompactionRow, *, unit: str = "") -> Balance:
+    """The reported sizes with what moved between them; the estimates alone where a size is unknown. Of a replay, in the unit
+    that decided, layer by layer."""
+    return layer_balance(row, unit=unit) if unit else _reported(row) or _estimated(row)
+
+
+def layer_balance(row: CompactionRow, *, unit: str, exact: bool = False) -> Balance:
+    """What each layer that ran took, in the policy's own unit or in exact tokens: before − … = after."""
+    before, after = (row.exact_before, row.exact_after) if exact else (row.own_before, row.own_after)
+    ran = [run for run in row.reports if run.edits]
+    changes = [(run.title, run.exact_before - run.exact_after if exact else run.own_before - run.own_after) for run in ran]
+    terms = (
+        Term(sign="", figure=before or 0, word="before", is_estimate=False),
+        *(Term(sign="−" if taken >= 0 else "+", figure=abs(taken), word=title, is_estimate=False) for title, taken in changes),
+        Term(sign="=", figure=after or 0, word="after", is_estimate=False),
+    )
+    return Balance(name=unit, terms=terms, percent=None, close=True)
 
 
 def estimates_of(row: CompactionRow) -> str:
     """The balance of the estimates in one line; empty where it is the only one and stands above, or nothing moved."""
+    if row.origin == "replayed":
+        return f"{_exact(row)}; estimates: ≈ {row.estimate_before:,} − {row.removed:,} + {row.added:,} = ≈ {row.estimate_after:,}"
     if row.reported is None or row.origin == "inferred":
         return ""
     return f"estimates: ≈ {row.estimate_before:,} − {row.removed:,} + {row.added:,} = ≈ {row.estimate_after:,}"
+
+
+def _exact(row: CompactionRow) -> str:
+    terms = layer_balance(row, unit="exact tokens", exact=True).terms
+    return "exact tokens: " + " ".join(f"{term.sign} {term.figure:,}".strip() for term in terms)
 
 
 def _estimated(row: CompactionRow) -> Balance:

@@ -15,11 +15,12 @@ from ctxweb.queries.attachments import Attachment, view_attachments
 from ctxweb.queries.call_figures import CallFigures, waiting_sums
 from ctxweb.queries.ghosts import GhostWindow, ghost_window, largest_ghosts
 from ctxweb.queries.hidden import Hidden
-from ctxweb.queries.readable import Lane, readable_lane
+from ctxweb.queries.readable import Lane
 from ctxweb.queries.readout import view_sums
 from ctxweb.queries.strip import Strip, strip
 from ctxweb.queries.view import CallView, ViewBlock, call_view, view_findings
 from ctxweb.views import asked
+from ctxweb.views.lanes import HistoryLink, history_links, lane_asked
 from ctxweb.views.view_words import ViewNote, detail_of, finding_of, notes_of
 from ctxweb.views.windows import after_position, rows_asked
 from ctxweb.vocabulary import KIND_WORDS, KINDS
@@ -57,6 +58,9 @@ class ViewPage:
     earlier: str | None
     later: str | None
     plain: str
+    h: str
+    policy: str
+    histories: tuple[HistoryLink, ...]
     finding: str
     detail: str
     notes: tuple[ViewNote, ...]
@@ -88,7 +92,7 @@ class RowsPage:
 
 @require_safe
 def view(request: HttpRequest, session_id: str, n: int) -> HttpResponse:
-    lane = readable_lane(public_id=session_id)
+    lane = lane_asked(request, session_id)
     against = asked.number(request.GET, "against")
     if request.GET.get("ghosts") and against is not None:
         return _ghosts(request, lane, n, against)
@@ -98,7 +102,7 @@ def view(request: HttpRequest, session_id: str, n: int) -> HttpResponse:
     page = _page(lane, shown, tuple(_rows(shown.blocks, attachments)))
     other = page.against.n if page.against else None
     twin = addresses.with_query(addresses.api_history(lane.history.public_id, f"calls/{n}/view"), against=other)
-    frame = session_frame(request, lane.session, tab="view", title=f"Call {n:,}", json=twin, call=n)
+    frame = session_frame(request, lane.session, tab="view", title=f"Call {n:,}", json=twin, call=n, history=lane.history)
     return show(request, template="view/page.html", frame=frame, page=page, fragments={"view-more": "view/_rows.html"})
 
 
@@ -116,10 +120,17 @@ def _other(lane: Lane, n: int, against: int | None) -> int | None:
 def _ghosts(request: HttpRequest, lane: Lane, n: int, against: int) -> HttpResponse:
     shown = call_view(lane=lane, n=n, against=against, after=None, limit=1)
     window = ghost_window(lane=lane, n=n, against=against, after=after_position(request.GET), limit=rows_asked(request))
-    more = addresses.with_query(addresses.view(lane.session.public_id, n), against=against, ghosts="all", after=window.next)
+    plain = f"/s/{lane.session.public_id}/view/{n}"
+    more = addresses.with_query(plain, against=against, ghosts="all", after=window.next, h=lane.h)
     page = RowsPage(call=shown.call, against=shown.against, rows=(), more=more if window.next else None, ghosts=window)
     frame = session_frame(
-        request, lane.session, tab="view", title=f"What left before call {n:,}", json=_ghosts_twin(lane, n, against), call=n
+        request,
+        lane.session,
+        tab="view",
+        title=f"What left before call {n:,}",
+        json=_ghosts_twin(lane, n, against),
+        call=n,
+        history=lane.history,
     )
     return show(request, template="view/ghosts.html", frame=frame, page=page, fragments={GHOST_TARGET: "view/_ghosts.html"})
 
@@ -144,18 +155,21 @@ def _page(lane: Lane, shown: CallView, rows: tuple[ViewRow, ...]) -> ViewPage:
     call, against, public_id = shown.call, shown.against, lane.session.public_id
     moves = strip(lane=lane, n=call.n)
     other = against.n if against else None
-    plain = addresses.view(public_id, call.n)
+    plain, h = addresses.view(public_id, call.n), lane.h
     ghosts = largest_ghosts(lane=lane, n=call.n, against=other) if other and shown.change and shown.change.left else None
     here = _parts(lane, shown.hidden, call)
     there = _parts(lane, shown.hidden, against) if against else ()
     return ViewPage(
         call=call,
         against=against,
-        previous=addresses.view(public_id, call.n - 1) if call.n > 1 else None,
-        following=addresses.view(public_id, call.n + 1) if not call.is_next else None,
-        earlier=addresses.view(public_id, moves.earlier) if moves.earlier else None,
-        later=addresses.view(public_id, moves.later) if moves.later else None,
+        previous=addresses.view(public_id, call.n - 1, h=h) if call.n > 1 else None,
+        following=addresses.view(public_id, call.n + 1, h=h) if not call.is_next else None,
+        earlier=addresses.view(public_id, moves.earlier, h=h) if moves.earlier else None,
+        later=addresses.view(public_id, moves.later, h=h) if moves.later else None,
         plain=plain,
+        h=h,
+        policy=lane.history.policy,
+        histories=history_links(lane, lambda other_h: addresses.view(public_id, call.n, against=other, h=other_h)),
         finding=finding_of(shown),
         detail=detail_of(shown),
         notes=notes_of(shown, view_findings(lane=lane, n=call.n), public_id=public_id),
@@ -167,9 +181,9 @@ def _page(lane: Lane, shown: CallView, rows: tuple[ViewRow, ...]) -> ViewPage:
         total=sum(tokens for _, tokens in here),
         rows=rows,
         shown=len(shown.blocks),
-        more=addresses.with_query(plain, against=other, after=shown.next) if shown.next else None,
+        more=addresses.with_query(plain, against=other, after=shown.next, h=h) if shown.next else None,
         ghosts=ghosts,
-        all_ghosts=addresses.with_query(plain, against=other, ghosts="all"),
+        all_ghosts=addresses.with_query(plain, against=other, ghosts="all", h=h),
         smaller=ghosts.total - len(ghosts.ghosts) if ghosts else 0,
         smaller_tokens=ghosts.total_tokens - ghosts.shown_tokens if ghosts else 0,
     )
