@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from compaction.errors import ProviderRuleError
+from compaction.counters.units import NO_CONTENT
+from compaction.errors import LimitError, ProviderRuleError
 from compaction.messages import Block, BlockId, Message, Role
+from compaction.view import PromptView
 
 BreachCode = Literal[
     "role_not_allowed",
@@ -115,9 +117,26 @@ OPENAI = ProviderRules(
 PROVIDER_RULES: tuple[ProviderRules, ...] = (ANTHROPIC, OPENAI)
 
 
+def rules_named(rules_id: str) -> ProviderRules:
+    """The rules with this id; LimitError where there are none."""
+    for rules in PROVIDER_RULES:
+        if rules.id == rules_id:
+            return rules
+    raise LimitError(
+        f"there are no provider rules {rules_id!r}: use one of {', '.join(rules.id for rules in PROVIDER_RULES)}", field="rules"
+    )
+
+
 def turns_of(messages: Iterable[Message]) -> tuple[Turn, ...]:
     """Logged messages, each taken for one message of the provider."""
     return tuple(Turn(message.role, message.blocks) for message in messages)
+
+
+def turns_of_view(view: PromptView) -> tuple[Turn, ...]:
+    """The messages of a view, which are those that the provider gets. An empty message has no block."""
+    return tuple(
+        Turn(message.role, tuple(one.block for one in message.blocks if NO_CONTENT not in one.block.flags)) for message in view.messages
+    )
 
 
 def sent(turns: Sequence[Turn]) -> Sequence[Turn]:
