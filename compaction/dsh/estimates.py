@@ -5,9 +5,10 @@ Blocks and headers are given as the session log writes them, so that a recorded 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from compaction.counters.sizes import json_text, utf16_units
 
 UNITS_A_TOKEN = 4
 BLOCK_TOKENS = 4  # each block, each message, the system prompt and the list of tools cost this beside their text
@@ -29,14 +30,9 @@ class HeaderEstimate:
         return self.system + self.tools
 
 
-def utf16_units(text: str) -> int:
-    """Length of a text in UTF-16 code units; a lone surrogate is one."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
 def compact_json(value: object) -> str:
     """JSON without spaces and with unescaped non-ASCII, numbers as JavaScript writes them."""
-    return json.dumps(_whole_numbers(value), ensure_ascii=False, separators=(",", ":"))
+    return json_text(_whole_numbers(value), compact=True)
 
 
 def estimate_units(units: int) -> int:
