@@ -207,7 +207,7 @@ class _Run:
         size = measured(trigger, self._view, self._hidden)
         if not is_over(trigger, size, limit):
             return shortfall(size, trigger, limit)
-        self._fired = True
+        self._fired = self._fired or stage.trigger is None
         return ""
 
     def _trigger_of(self, stage: Stage) -> tuple[Trigger | None, float | None]:

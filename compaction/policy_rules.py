@@ -29,26 +29,28 @@ def _check_window(trigger: Trigger, window: int | None, place: str) -> None:
 
 
 def _check_kept(stage: Stage, trigger: Trigger, window: int | None, place: str) -> None:
-    limit = threshold(trigger, window)
-    for name in SIZES:
-        _check_below(getattr(stage.layer, name, None), limit if trigger.kind not in ("messages", "events") else None, f"{place}.{name}")
-    for name in RATIOS:
-        if not any(getattr(stage.layer, size, None) is not None for size in SIZES[:1]):
-            _check_ratio(getattr(stage.layer, name, None), trigger, window, f"{place}.{name}")
     if trigger.kind in ("messages", "events"):
         counts = [getattr(stage.layer, name, None) or 0 for name in COUNTS]
-        _check_below(sum(counts) if counts[0] else None, trigger.value + (not trigger.inclusive), f"{place}.{COUNTS[0]}")
+        _check_below(sum(counts) if counts[0] else None, trigger.value, trigger, f"{place}.{COUNTS[0]}")
+        return
+    sizes = [name for name in SIZES if getattr(stage.layer, name, None) is not None]
+    for name in sizes:
+        _check_below(getattr(stage.layer, name), threshold(trigger, window), trigger, f"{place}.{name}")
+    for name in () if sizes else RATIOS:
+        _check_ratio(getattr(stage.layer, name, None), trigger, window, f"{place}.{name}")
 
 
 def _check_ratio(ratio: float | None, trigger: Trigger, window: int | None, place: str) -> None:
     if ratio is None:
         return
     if trigger.kind == "ratio":
-        _check_below(ratio, trigger.value, place)
+        _check_below(ratio, trigger.value, trigger, place)
     elif window is not None and trigger.kind in ("tokens", "headroom"):
-        _check_below(ratio * window, threshold(trigger, window), place)
+        _check_below(ratio * window, threshold(trigger, window), trigger, place)
 
 
-def _check_below(kept: float | None, limit: float | None, place: str) -> None:
-    if kept is not None and limit is not None and kept >= limit:
+def _check_below(kept: float | None, limit: float | None, trigger: Trigger, place: str) -> None:
+    if kept is None or limit is None:
+        return
+    if kept > limit or (kept == limit and trigger.inclusive):
         raise PolicyError(f"{place} keeps {kept:g}, and the trigger is {limit:g}: what stays must be less", field=place)

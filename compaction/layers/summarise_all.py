@@ -19,8 +19,8 @@ from compaction.view import Plan, PromptView
 class SummariseAll:
     """Summarises all messages after the first `keep_first`.
 
-    Of the texts of a person the newest stay, up to `keep_user_tokens` in the policy's unit and, where it is given, up to
-    `keep_user_messages` of them; the summary then stands behind them. `summary_tokens` is the most that is asked for.
+    Of the texts of a person the newest stay where one of the limits is given: up to `keep_user_tokens` in the policy's own unit, and up
+    to `keep_user_messages` of them; the summary then stands behind them. `summary_tokens` is the most that is asked for.
     """
 
     id: ClassVar[str] = "summarise_all"
@@ -30,7 +30,7 @@ class SummariseAll:
     idempotent: ClassVar[bool] = False
 
     keep_first: int = 0
-    keep_user_tokens: int = 0
+    keep_user_tokens: int | None = None
     keep_user_messages: int | None = None
     summary_tokens: int = 4_096
     focus: str = ""
@@ -60,6 +60,6 @@ class SummariseAll:
         return checkpoint_plan(view, checkpoint, ask)
 
     def _kept(self, view: PromptView) -> Kept:
-        if not self.keep_user_tokens:
+        if self.keep_user_tokens is None and self.keep_user_messages is None:
             return Kept(frozenset(), (), None)
-        return keep_user_texts(view, self.keep_user_tokens, self.keep_user_messages)
+        return keep_user_texts(view, view.own if self.keep_user_tokens is None else self.keep_user_tokens, self.keep_user_messages)
