@@ -15,11 +15,11 @@ class Weight:
     closes: int = 0
 
 
-def tail_from(weights: Sequence[Weight], retain_tokens: int) -> int:
-    """Index from which at least `retain_tokens`, and at least one message, stand at the end; 0 where all are needed."""
+def tail_from(prices: Sequence[int], retain_tokens: int) -> int:
+    """Index from which messages of at least `retain_tokens`, and at least one, stand at the end; 0 where all are needed."""
     kept = 0
-    for index in range(len(weights) - 1, -1, -1):
-        kept += weights[index].tokens
+    for index in range(len(prices) - 1, -1, -1):
+        kept += prices[index]
         if kept >= retain_tokens:
             return index
     return 0
@@ -30,7 +30,7 @@ def compactable(weights: Sequence[Weight], retain_tokens: int) -> int:
 
     The tail is `tail_from`; the cut then moves towards the head until no call before it waits for a result after it.
     """
-    most, safe, open_calls = tail_from(weights, retain_tokens), 0, 0
+    most, safe, open_calls = tail_from([weight.tokens for weight in weights], retain_tokens), 0, 0
     for index in range(most):
         open_calls = max(0, open_calls + weights[index].opens - weights[index].closes)  # an orphan result closes no other call
         if not open_calls:

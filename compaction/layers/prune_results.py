@@ -33,7 +33,8 @@ class PruneResults:
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result above the threshold."""
-        edits = tuple(self._edit(visible, view) for visible in view.blocks if self._is_large(visible))
+        large = [message for message in view.messages if message.largest_result > self.threshold_chars]
+        edits = tuple(self._edit(visible, view) for message in large for visible in message.blocks if self._is_large(visible))
         return Plan(edits=edits) if edits else Plan(skipped=f"no tool result above {self.threshold_chars:,} characters")
 
     def _is_large(self, visible: VisibleBlock) -> bool:

@@ -12,7 +12,7 @@ from compaction.layers.base import start_with_pairs
 from compaction.layers.checkpoint_plan import Checkpoint, checkpoint_plan
 from compaction.layers.checks import check_shares, check_whole
 from compaction.limits import Limits
-from compaction.ranges import Weight, tail_from
+from compaction.ranges import tail_from
 from compaction.transcript import Mechanism
 from compaction.view import Plan, PromptView, ViewMessage
 
@@ -48,7 +48,7 @@ class SummariseRange:
         if keep is None:
             return Plan(skipped="keep_ratio needs a window, and none is known")
         head = _system_messages(view.messages)
-        wanted = tail_from([Weight(tokens=message.own) for message in view.messages], keep)
+        wanted = tail_from([message.own for message in view.messages], keep)
         start = start_with_pairs(view.messages, wanted)
         if start <= head:
             return Plan(skipped=f"the newest {keep:,} leave nothing of {len(view.messages)} messages to summarise")
