@@ -35,11 +35,12 @@ def next_messages(view: PromptView, edits: Sequence[Edit], added: Sequence[Messa
     arriving = _arriving(view, edits, added)
     after, gone = _changed(view, taken, states)
     if arriving:
-        _put(view, edits, taken, arriving, after)
-    messages = tuple([message for row in after for message in row])
-    fresh = [tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results)]
-    if gone or fresh:
-        _refuse_orphans(view, messages, gone.union(fresh), frozenset(fresh))
+        messages = _with_arriving(view, edits, taken, arriving, after)
+        gone.update(tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results))
+    else:
+        messages = tuple([message for message in after if message is not None])
+    if gone:
+        _refuse_orphans(view, messages, gone, arriving)
     return messages
 
 
@@ -65,25 +66,26 @@ def _taken(edits: Sequence[Edit], states: dict[BlockId, Edit]) -> frozenset[Bloc
     return taken
 
 
-def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, Edit]) -> tuple[list[tuple[ViewMessage, ...]], set[str]]:
-    """For each message of the view what is left of it, as a row of none or one; and the ids of tool blocks that went."""
-    touched = {block.seq for block in taken}.union([block.seq for block in states])
-    after: list[tuple[ViewMessage, ...]] = []
+def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, Edit]) -> tuple[list[ViewMessage | None], set[str]]:
+    """For each message of the view what is left of it, None where nothing is; and the ids of tool blocks that went."""
+    touched = {block.seq for block in taken}
+    touched.update([block.seq for block in states])
+    after: list[ViewMessage | None] = list(view.messages)
+    whole: list[ViewMessage] = []
     gone: set[str] = set()
     left = len(taken) + len(states)
-    for message in view.messages:
-        if touched.isdisjoint(message.seqs):
-            after.append((message,))
-        elif taken.issuperset(message.ids):
-            after.append(())
+    for index in [index for index, message in enumerate(view.messages) if not touched.isdisjoint(message.seqs)]:
+        message = view.messages[index]
+        if taken.issuperset(message.ids):
+            after[index] = None
+            whole.append(message)
             left -= len(message.ids)
-            gone.update(message.uses, message.results)
         else:
-            changed, seen = _partly(message, taken, states, view.pricer, gone)
-            after.append((changed,))
+            after[index], seen = _partly(message, taken, states, view.pricer, gone)
             left -= seen
     if left:
         _refuse_absent(view, taken.union(states))
+    gone.update(*[message.uses for message in whole], *[message.results for message in whole])
     return after, gone
 
 
@@ -93,15 +95,14 @@ def _partly(
     """What is left of a message, and how many of its blocks the batch touched."""
     blocks: list[VisibleBlock] = []
     seen = 0
-    for visible in message.blocks:
-        edit = states.get(visible.block.id)
-        if visible.block.id in taken:
+    for place, visible in zip(message.ids, message.blocks, strict=True):
+        if place in taken:
             seen += 1
-            if visible.block.kind in ("tool_use", "tool_result"):
-                gone.add(visible.block.tool_id or "")
-        elif edit is not None:
+            if visible.block.tool_id is not None:
+                gone.add(visible.block.tool_id)
+        elif place in states:
             seen += 1
-            blocks.append(_restated(message, visible, edit, pricer))
+            blocks.append(_restated(message, visible, states[place], pricer))
         else:
             blocks.append(visible)
     return (with_blocks(message, blocks, pricer) if seen else message), seen
@@ -135,25 +136,26 @@ def _arriving(view: PromptView, edits: Sequence[Edit], added: Sequence[Message])
     return {message.seq: message_as_logged(message, view.pricer) for message in added}
 
 
-def _put(
+def _with_arriving(
     view: PromptView,
     edits: Sequence[Edit],
     taken: frozenset[BlockId],
     arriving: dict[int, ViewMessage],
-    after: list[tuple[ViewMessage, ...]],
-) -> None:
-    """Let the added messages stand in their rows: directly after an anchor, in the place of what they replace, or at the end."""
+    after: Sequence[ViewMessage | None],
+) -> tuple[ViewMessage, ...]:
+    """What is left, and the added messages: directly after an anchor, in the place of what they replace, or at the end."""
+    rows: list[tuple[ViewMessage, ...]] = [() if message is None else (message,) for message in after]
     for edit in edits:
-        if not edit.puts:
-            continue
-        row = tuple([arriving[seq] for seq in edit.puts])
-        place, first = _place(view, edit)
-        if place is None:
-            after.append(row)
-        elif first is None or _stays_before(view.messages[place], taken, first):
-            after[place] = (*after[place], *row)
-        else:
-            after[place] = (*row, *after[place])
+        if edit.puts:
+            row = tuple([arriving[seq] for seq in edit.puts])
+            place, first = _place(view, edit)
+            if place is None:
+                rows.append(row)
+            elif first is None or _stays_before(view.messages[place], taken, first):
+                rows[place] = (*rows[place], *row)
+            else:
+                rows[place] = (*row, *rows[place])
+    return tuple([message for row in rows for message in row])
 
 
 def _place(view: PromptView, edit: Edit) -> tuple[int | None, BlockId | None]:
@@ -184,13 +186,14 @@ def _refuse_absent(view: PromptView, targets: frozenset[BlockId]) -> None:
     raise EditError(f"block {min(targets - known)} is not in the view")
 
 
-def _refuse_orphans(view: PromptView, messages: tuple[ViewMessage, ...], touched: set[str], fresh: frozenset[str]) -> None:
+def _refuse_orphans(view: PromptView, messages: tuple[ViewMessage, ...], touched: set[str], arriving: dict[int, ViewMessage]) -> None:
     """OrphanError where a pair of the view has one side left, or an added tool block has no other half."""
     uses, results = _sides(messages, touched)
     lone = uses ^ results
     if not lone:
         return
     had_uses, had_results = _sides(view.messages, lone)
+    fresh = {tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results)}
     split = (had_uses & had_results) | (lone & fresh)
     if split:
         tool_id = min(split)

@@ -59,21 +59,38 @@ def view_message(
     role: Role, origin: Origin, shape: Shape, blocks: Sequence[VisibleBlock], pricer: Pricer, *, raw: Mapping[str, object] | None = None
 ) -> ViewMessage:
     """A message of priced blocks, with all that layers ask of it worked out once."""
-    results = [visible for visible in blocks if visible.block.kind == "tool_result"]
+    own, tokens, largest = 0, 0, 0
+    uses: list[str] = []
+    results: list[str] = []
+    reads: list[tuple[str, str]] = []
+    logged: list[Block] = []
+    for visible in blocks:
+        block = visible.block
+        logged.append(block)
+        own += visible.own
+        tokens += visible.tokens
+        if block.kind == "tool_use":
+            uses.append(block.tool_id or "")
+        elif block.kind == "tool_result":
+            results.append(block.tool_id or "")
+            largest = max(largest, visible.body.chars)
+            if block.path:
+                reads.append((block.tool_id or "", block.path))
+    ids = tuple([block.id for block in logged])
     return ViewMessage(
         role=role,
         origin=origin,
         shape=shape,
         blocks=tuple(blocks),
-        own=sum(visible.own for visible in blocks) + pricer.message(role, shape, [visible.block for visible in blocks], raw),
-        tokens=sum(visible.tokens for visible in blocks),
-        uses=tuple(visible.block.tool_id or "" for visible in blocks if visible.block.kind == "tool_use"),
-        results=tuple(visible.block.tool_id or "" for visible in results),
+        own=own + pricer.message(role, shape, logged, raw),
+        tokens=tokens,
+        uses=tuple(uses),
+        results=tuple(results),
         raw=raw,
-        seqs=tuple(dict.fromkeys(visible.block.id.seq for visible in blocks)),
-        ids=tuple(visible.block.id for visible in blocks),
-        reads=tuple((visible.block.tool_id or "", visible.block.path) for visible in results if visible.block.path),
-        largest_result=max((visible.body.chars for visible in results), default=0),
+        seqs=(ids[0].seq,) if len(ids) == 1 else tuple(dict.fromkeys([place.seq for place in ids])),
+        ids=ids,
+        reads=tuple(reads),
+        largest_result=largest,
     )
 
 

@@ -36,21 +36,24 @@ def _older_reads(view: PromptView) -> set[str]:
     """Tool ids of reads of a file that a later result reads again."""
     last: dict[str, str] = {}
     older: set[str] = set()
-    for message in view.messages:
+    for message in [message for message in view.messages if message.reads]:
         for tool_id, key in message.reads:
             if key in last:
                 older.add(last[key])
             last[key] = tool_id
-    return older - set(last.values())
+    return older.difference(last.values()) if older else older
 
 
 def _pairs(view: PromptView, older: set[str]) -> tuple[BlockId, ...]:
     """The blocks of these calls and their results, where both are in the view."""
-    calls = older.intersection([tool_id for message in view.messages for tool_id in message.uses])
+    calling = [message for message in view.messages if message.uses and not older.isdisjoint(message.uses)]
+    answering = [message for message in view.messages if message.results and not older.isdisjoint(message.results)]
+    whole = older.intersection([tool_id for message in calling for tool_id in message.uses])
     return tuple(
-        visible.block.id
-        for message in view.messages
-        if not (calls.isdisjoint(message.uses) and calls.isdisjoint(message.results))
-        for visible in message.blocks
-        if visible.block.kind in ("tool_use", "tool_result") and visible.block.tool_id in calls
+        [
+            visible.block.id
+            for message in (*calling, *answering)
+            for visible in message.blocks
+            if visible.block.kind in ("tool_use", "tool_result") and visible.block.tool_id in whole
+        ]
     )

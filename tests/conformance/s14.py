@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compaction.ask import CallerAsk, SummaryRequest
-from compaction.checkpoints import recognise
+from compaction.checkpoints import Recognised, recognise
 from compaction.counters.units import unit_named
 from compaction.layers.base import Layer
 from compaction.layers.dedup_file_reads import DedupFileReads
@@ -137,7 +137,11 @@ def _marked_block(block: Any) -> Any:
     if found is None or found.mark.system != "s14":
         return block
     head = text[: next(match.start() for match in found.mark.pattern.finditer(text) if match.end() == len(text))]
-    return {**block, "content": marked("truncated", head=head, **{name: int(figure) for name, figure in found.figures.items()})}
+    return {**block, "content": marked("truncated", head=head, **_numbers(found))}
+
+
+def _numbers(found: Recognised) -> dict[str, Any]:
+    return {name: int(figure) for name, figure in found.figures.items()}
 
 
 def _marked_message(text: str) -> str | Answer:
