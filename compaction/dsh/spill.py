@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from compaction.dsh.content import ContentBlock, text_of
-from compaction.retain import ByteBudget, TextRetainer, halves
+from compaction.retain import head_tail_utf8
 from compaction.spill import Call, Spilled, Store, byte_size, check_inline_bytes, save, spilled
 
 Warned = Literal["no_store", "no_owner", "save_failed", "notice_exceeds_cap"]
@@ -60,7 +60,7 @@ class SpillPolicy:
         stored = save(text, self.store)
         if stored is None:
             return SpillDecision(came=decision, warning="save_failed")
-        result = spilled(text, stored, max_inline_bytes=self.max_inline_bytes, preview=head_tail)
+        result = spilled(text, stored, max_inline_bytes=self.max_inline_bytes, preview=head_tail_utf8)
         return SpillDecision(came=decision, spilled=result, warning=None if result else "notice_exceeds_cap", stored=True)
 
     def _text(self, content: Sequence[ContentBlock], call: Call, decision: Decision) -> str | None:
@@ -70,11 +70,3 @@ class SpillPolicy:
         given = decision.get("content", content)
         texts = [text_of(block) for block in given] if isinstance(given, Sequence) else [None]
         return None if None in texts else "".join(text for text in texts if text is not None)
-
-
-def head_tail(text: str, budget: int) -> str:
-    """The first and the last bytes of a text, half the budget each, without code points that the cuts split."""
-    head, tail = halves(budget)
-    retainer = TextRetainer(ByteBudget(head=head, tail=tail))
-    retainer.push(text)
-    return retainer.finish().text

@@ -41,6 +41,14 @@ def test_a_retainer_keeps_whole_code_points_within_its_budgets(pieces: list[str]
     assert kept_all == sorted(kept_all, reverse=True), "what is lost once stays lost"
 
 
+@given(TEXTS, BUDGETS)
+def test_both_ways_cut_a_text_alike_where_it_is_larger_than_the_budget(text: str, budget: int) -> None:
+    head, tail = halves(budget)
+    retainer = TextRetainer(ByteBudget(head=head, tail=tail))
+    if not retainer.push(text):
+        assert retainer.finish().text == head_tail_utf8(text, budget)
+
+
 @given(st.binary(max_size=60), st.lists(st.integers(1, 7), max_size=9), BUDGETS, BUDGETS)
 def test_pieces_make_no_difference(given_bytes: bytes, lengths: list[int], head: int, tail: int) -> None:
     whole, pieced = (TextRetainer(ByteBudget(head=head, tail=tail)) for _ in range(2))
