@@ -17,7 +17,7 @@ from compaction.messages import Block, BlockId, BlockState, Body, Origin, Role
 from compaction.pricing import Pricer
 from compaction.prompt import ViewMessage, VisibleBlock, own_raw, view_message, visible_block
 from compaction.view import PromptView
-from compaction.wire_blocks import Raw, wire_block, with_text
+from compaction.wire_blocks import Raw, other_parts, wire_block, with_text
 
 ROLES: tuple[Role, ...] = get_args(Role)
 ODD_ROLE: Role = "system"  # of a message whose role is none that we know: tools have no place in it
@@ -97,7 +97,14 @@ def _tool_result(place: BlockId, raw: Raw) -> Block:
         tool_id=_word(raw.get("tool_use_id")),
         path=_word(raw.get("_read_path")),
         is_error=raw.get("is_error") is True,
+        flags=_flags(other_parts(raw.get("content"))),
     )
+
+
+def _flags(others: Sequence[object]) -> tuple[str, ...]:
+    """What a result holds beside texts, in the words of the importers."""
+    images = sum(isinstance(part, Mapping) and part.get("type") == "image" for part in others)
+    return (*((f"images:{images}",) if images else ()), *(("content_not_text",) if len(others) > images else ()))
 
 
 def _texts(content: object) -> Iterator[str]:

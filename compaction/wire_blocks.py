@@ -34,7 +34,7 @@ def with_text(raw: object, block: Block, text: str, state: BlockState) -> object
     if not isinstance(raw, Mapping):
         return wire_block(block, text)
     if block.kind == "tool_result":
-        others = _others(raw.get("content")) if state == "truncated" else []
+        others = other_parts(raw.get("content")) if state == "truncated" else []
         return {**raw, "content": [{"type": "text", "text": text}, *others] if others else text}
     if block.kind == "tool_use":
         given = json_object(text)
@@ -42,8 +42,8 @@ def with_text(raw: object, block: Block, text: str, state: BlockState) -> object
     return {**raw, "thinking" if block.kind == "thinking" else "text": text}
 
 
-def _others(content: object) -> list[object]:
+def other_parts(content: object) -> list[object]:
     """What a result holds beside texts."""
     if not isinstance(content, list):
         return []
-    return [part for part in content if not (isinstance(part, Mapping) and isinstance(part.get("text"), str))]
+    return [part for part in content if not (isinstance(part, str) or (isinstance(part, Mapping) and isinstance(part.get("text"), str)))]

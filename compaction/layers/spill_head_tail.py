@@ -11,7 +11,7 @@ from compaction.errors import StoreError
 from compaction.layers.base import require_whole
 from compaction.layers.tool_results import Result, newest_results
 from compaction.limits import Limits
-from compaction.messages import Body
+from compaction.messages import Block, Body
 from compaction.persist import stored_name
 from compaction.retain import head_tail_utf8
 from compaction.spill import READ_TOOL, Stored, byte_size, spilled
@@ -26,8 +26,8 @@ MOST_BYTES_A_CHAR = 4  # of UTF-8
 class SpillHeadTail:
     """Stores results of the newest batch of more than `max_inline_bytes` of UTF-8; what stands for one is within that limit.
 
-    Results of file reads and of `exclude_tools` stay: a pointer leads back to such a call. So does a text that no store took,
-    or that what would stand for it is not shorter than.
+    Results of file reads and of `exclude_tools` stay: a pointer leads back to such a call. So do results that hold images or
+    other parts, and texts that no store took or for which nothing shorter would stand.
     """
 
     id: ClassVar[str] = "spill_head_tail"
@@ -58,7 +58,7 @@ class SpillHeadTail:
     def _large_text(self, result: Result, view: PromptView) -> str | None:
         """The text of a result that is to go; None where it stays."""
         visible = result.visible
-        if visible.state == "spilled" or visible.block.path or result.tool in self.exclude_tools:
+        if visible.state == "spilled" or visible.block.path or result.tool in self.exclude_tools or _holds_more_than_text(visible.block):
             return None
         if visible.body.chars * MOST_BYTES_A_CHAR <= self.max_inline_bytes:
             return None
@@ -75,3 +75,7 @@ class SpillHeadTail:
             return ()
         left = spilled(text, Stored(locator=pointer, hint=HINT), max_inline_bytes=self.max_inline_bytes, preview=head_tail_utf8)
         return (spill(block.id, Body.of(left.text)),) if left is not None and len(left.text) < len(text) else ()
+
+
+def _holds_more_than_text(block: Block) -> bool:
+    return any(flag == "content_not_text" or flag.startswith("images:") for flag in block.flags)

@@ -20,6 +20,7 @@ from compaction.messages import Message
 from compaction.pricing import Pricer
 from compaction.prune import PRUNE_MARK
 from compaction.view import Plan, PromptView
+from compaction.wire import read_wire, write_wire
 from tests.compaction.lanes import message, tool_result, tool_use
 
 UNITS = ("dsh_utf16", "course09_chars4")
@@ -163,6 +164,17 @@ def test_file_reads_and_results_that_the_model_has_answered_stay() -> None:
     assert run(SPILL, viewed([tool_use(1, "t"), read]))[1].edits == ()
     assert run(SPILL, viewed([tool_use(1, "t"), large, message(3, "assistant", "seen")]))[1].edits == ()
     assert len(run(SPILL, viewed([tool_use(1, "t"), large]))[1].edits) == 1
+
+
+@pytest.mark.parametrize("part", [{"type": "image", "source": {}}, {"type": "tool_reference", "tool_name": "x"}], ids=["image", "other"])
+def test_a_result_that_holds_more_than_text_is_not_spilled_and_keeps_it_when_it_is_pruned(part: dict[str, object]) -> None:
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "shell", "input": {}}]}
+    parts = ["r" * 2000, {"type": "text", "text": "s" * 2000}, part]
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": parts}]}
+    view = read_wire([call, result], Pricer(unit_named("dsh_utf16")))
+    assert run(SPILL, view)[1].edits == ()
+    pruned = {"type": "text", "text": "r" * 20 + PRUNE_MARK + "s" * 10}
+    assert write_wire(run(PRUNE, view)[0])[1]["content"] == [{"type": "tool_result", "tool_use_id": "t", "content": [pruned, part]}]
 
 
 def test_a_pruned_result_keeps_its_head_and_tail() -> None:
