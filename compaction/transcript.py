@@ -46,8 +46,11 @@ LaneKind = Literal["main", "subagent", "fork"]
 USER_ACTIONS: frozenset[Mechanism] = frozenset({"rewind", "revert", "clear"})
 """Mechanisms that a person asked for: in the ledger, never counted as a loss by policy."""
 
-NO_COMPACTIONS: frozenset[Mechanism] = USER_ACTIONS | {"request_header"}
-"""Mechanisms that change a view and are no compaction: those of a person, and another system prompt or other tools."""
+HARNESS_CHANGES: frozenset[Mechanism] = frozenset({"request_header"})
+"""Another system prompt, or other tools, in front of the same messages: what went was replaced, not compacted."""
+
+NO_COMPACTIONS: frozenset[Mechanism] = USER_ACTIONS | HARNESS_CHANGES
+"""Mechanisms that change a view and are no compaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ class Meter:
         self._prices: dict[int, int] = {}
         self._total = 0
         self._running = 0
-        self._step_surface = 0
+        self._step_surface: int | None = None
         self._header: JsonObject = {}
         self._header_price = HeaderEstimate(system=0, tools=0)
         self._anchor: _Anchor | None = None
@@ -173,12 +173,14 @@ class Meter:
         self._running_then = self._running
         if type_of(event) == ASSISTANT:
             self._anchor_at(event, usage)
+            self._step_surface = None
 
     def _anchor_at(self, event: JsonObject, usage: JsonObject) -> None:
         """A usage below what the request must have cost by the estimate is no anchor."""
         reported = sum(tokens(usage.get(bucket)) for bucket in BUCKETS)
-        if reported >= self._header_price.total + self._step_surface:
-            self._anchor = _Anchor(usage=usage, tokens=reported, surface=self._step_surface + self._assembly.price(event))
+        at_start = self._total if self._step_surface is None else self._step_surface
+        if reported >= self._header_price.total + at_start:
+            self._anchor = _Anchor(usage=usage, tokens=reported, surface=at_start + self._assembly.price(event))
 
     def _take_message(self, event: JsonObject, replacement: Replacement | None) -> None:
         price = estimate_message(content_of(message_of(event)), role="assistant" if type_of(event) == ASSISTANT else "user")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compaction.transcript import USER_ACTIONS
+from compaction.transcript import HARNESS_CHANGES, USER_ACTIONS
 from ctxweb.charts.drops import Drop
 from ctxweb.models import Compaction, History
 from ctxweb.vocabulary import action_of, mechanism_word
@@ -113,4 +113,5 @@ def drops_of(found: Sequence[Happening], *, overhead: int) -> tuple[Drop, ...]:
         )
         for each in found
         if each.call is not None and each.status == "ok" and (each.inferred or each.blocks > each.never_sent)
+        if each.mechanism not in HARNESS_CHANGES
     )

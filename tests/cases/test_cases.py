@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from ctxweb.home import Home
-from tests.cases import sentences_bugs, sentences_import
+from tests.cases import sentences_bugs, sentences_dsh, sentences_import
 from tests.cases.world import World, cases
 from tests.shared import needs_shared
 
 pytestmark = [needs_shared, pytest.mark.django_db(transaction=True)]
-SENTENCES = (*sentences_bugs.SENTENCES, *sentences_import.SENTENCES)
+SENTENCES = (*sentences_bugs.SENTENCES, *sentences_import.SENTENCES, *sentences_dsh.SENTENCES)
 
 
 def _checked(check: Callable[..., None], words: list[str], world: World) -> None:

@@ -20,7 +20,7 @@ from tests.shared import SHARED
 
 CASES = SHARED / "cases"
 AREAS = ("bugs", "formats", "import", "render")
-FAMILIES = ("claude_code", "codex", "openai", "anthropic", "none")
+FAMILIES = ("claude_code", "codex", "dsh", "openai", "anthropic", "none")
 BLOCKS_LOOKED_AT = 10
 CALLS_LOOKED_AT = 3
 

@@ -81,7 +81,8 @@ class DshReader:
         is_known = type_of(event) in KNOWN_TYPES and seq is not None
         if not is_known and event.get("ignorable") is not True:
             thread.blur()
-            thread.log.note("unknown_event", line=record.line, detail=word(type_of(event)) or "")
+            said = f"{word(type_of(event)) or 'no type'}: not marked as ignorable, so later views are approximate"
+            thread.log.note("unknown_event", line=record.line, detail=said)
         if seq is None:
             return "unknown_type"
         if seq < thread.next_seq:

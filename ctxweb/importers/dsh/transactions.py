@@ -44,7 +44,7 @@ class Transactions:
             self._open = _Open(id=name, place=place, trigger=trigger)
         elif kind == SUMMARY:
             price = tokens(data.get("shadowedTokenCount"))
-            flags = (f"shadowed {price:,} tokens",) if price else ()
+            flags = (f"shadowed {price} tokens",) if price else ()
             self._summary = Told(place=place, id=name, trigger=self._open.trigger if self._open else "unknown", flags=flags)
         elif kind == END:
             if data.get("error") is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
-from compaction.transcript import USER_ACTIONS
+from compaction.transcript import NO_COMPACTIONS
 from ctxweb.models import Block, Compaction, Finding, LedgerEntry, Message, ModelCall, Revision
 
 _IMAGES = "images:"
@@ -81,10 +81,10 @@ def _call_figures(revision: Revision) -> dict[str, Any]:
 
 def _history_figures(revision: Revision) -> dict[str, int]:
     """A block is removed where a layer took it out of the prompt: one that was cleared stays in its place, and what a
-    person took back is no loss by policy."""
+    person took back or a new request header replaced is no loss by policy."""
     compactions = Compaction.objects.filter(history__revision=revision, history__origin="recorded", index__isnull=False)
     taken = LedgerEntry.objects.filter(history__revision=revision, history__origin="recorded", adds=False, state_after="")
-    by_layers = taken.exclude(compaction__mechanism__in=USER_ACTIONS)
+    by_layers = taken.exclude(compaction__mechanism__in=NO_COMPACTIONS)
     return {
         "recorded_compactions": compactions.filter(origin="recorded").count(),
         "inferred_drops": compactions.filter(origin="inferred").count(),
