@@ -1,4 +1,4 @@
-"""The layers of mini-harness 09 and dsh in a policy do what the two programs do: the same attempts over the same messages."""
+"""The policies of mini-harness 09 and dsh do what the two programs do: the same attempts over the same messages."""
 
 from __future__ import annotations
 
@@ -9,32 +9,22 @@ import pytest
 from compaction.ask import CallerAsk, StubAsk
 from compaction.layers.prune_results import PruneResults
 from compaction.layers.spill_head_tail import SpillHeadTail
-from compaction.layers.summarise_range import SummariseRange
 from compaction.pipeline import Compacted, Moment, compact_if_needed
-from compaction.policy import Guard, Policy, Provenance, Stage, Trigger
+from compaction.policies import policy_named
+from compaction.policy import Policy, Provenance, Stage, Trigger
 
-OBSERVED = Provenance(label="as published", source="tests", as_of="2026-10", grade="S")
 PRICES = [10, 9, 348, 8, 327, 11, 395, 10, 369, 8, 327, 9, 358, 9, 348, 9, 353, 9, 342, 11, 384, 8, 332, 8, 332]
 """Tokens of each message of the conversation that mini-harness 09's text counts: 4 334 together."""
 
 
-def policy(unit: str) -> Policy:
-    return Policy(
-        id="prune-then-range",
-        title="Prune, then one range",
-        unit=unit,
-        trigger=Trigger(kind="ratio", value=0.8),
-        stages=(
-            Stage(layer=SpillHeadTail(), when="arrival"),
-            Stage(layer=PruneResults()),
-            Stage(layer=SummariseRange()),
-            Stage(layer=PruneResults(), when="overflow"),
-            Stage(layer=SummariseRange(keep_tokens=0), when="overflow"),
-        ),
-        stop="below",
-        guard=Guard(must_shrink=True, retries=1),
-        provenance=OBSERVED,
-    )
+SPILLING = Policy(
+    id="spill-then-prune",
+    title="Spill, then prune",
+    unit="dsh_utf16",
+    trigger=Trigger(kind="ratio", value=0.8),
+    stages=(Stage(layer=SpillHeadTail(), when="arrival"), Stage(layer=PruneResults())),
+    provenance=Provenance(label="dsh with its bundled spill limit", source="tests", as_of="2026-10", grade="S"),
+)
 
 
 def conversation() -> Iterator[dict[str, object]]:
@@ -46,7 +36,7 @@ def conversation() -> Iterator[dict[str, object]]:
 def course09(window: int, *summaries: str) -> Compacted:
     answers = iter(summaries)
     ask = CallerAsk(lambda request: next(answers))
-    return compact_if_needed(list(conversation()), policy("course09_chars4"), ask, window=window).compacted
+    return compact_if_needed(list(conversation()), policy_named("mini-harness-09"), ask, window=window).compacted
 
 
 @pytest.mark.parametrize(
@@ -76,8 +66,8 @@ def calls_and_results(chars: int, count: int) -> Iterator[dict[str, object]]:
         yield {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{index}", "content": "r" * chars}]}
 
 
-def dsh(messages: list[dict[str, object]], moment: Moment, window: int) -> Compacted:
-    return compact_if_needed(messages, policy("dsh_utf16"), StubAsk(), window=window, moment=moment).compacted
+def dsh(messages: list[dict[str, object]], moment: Moment, window: int, policy: Policy | None = None) -> Compacted:
+    return compact_if_needed(messages, policy or policy_named("dsh-basic"), StubAsk(), window=window, moment=moment).compacted
 
 
 def test_a_prune_that_suffices_needs_no_summary() -> None:
@@ -95,6 +85,6 @@ def test_after_an_overflow_the_results_are_pruned_and_all_but_the_last_pair_is_s
 
 def test_a_large_result_is_spilled_when_it_arrives_and_pruned_only_once_over() -> None:
     messages = list(calls_and_results(60_000, 1))
-    arrived = dsh(messages, "arrival", 1_000_000)
+    arrived = dsh(messages, "arrival", 1_000_000, SPILLING)
     assert [(report.layer, report.edits) for report in arrived.reports] == [("spill_head_tail", 1)]
-    assert dsh(messages, "call", 1_000_000).edits == ()
+    assert dsh(messages, "call", 1_000_000, SPILLING).edits == ()
