@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 
 from compaction.history import History, Span, fold
 from compaction.messages import Block, BlockId, Message
@@ -39,7 +41,7 @@ def rows_of(events: Iterable[Event], facts: LaneFacts, counts: Mapping[bytes, in
         folded.before_call for folded in history.compactions if folded.compaction.trigger == "overflow" and folded.before_call
     )
     return Rows(
-        facts=replace(facts, overflowed=facts.overflowed | overflowed),
+        facts=replace(facts, overflowed=facts.overflowed | overflowed, summaries=tuple(_summaries(history))),
         messages=tuple(_message_row(message) for message in logged),
         blocks=tuple(_block_rows(logged, _first_sights(history), counts)),
         calls=tuple(CallRow(call.n, call.seq, call.line, call.usage.prompt_tokens, call.abandoned) for call in history.calls),
@@ -51,6 +53,15 @@ def _first_sights(history: History) -> dict[BlockId, Span]:
     for span in history.spans:  # sorted by block, then call
         sights.setdefault(span.block, span)
     return sights
+
+
+def _summaries(history: History) -> Iterator[tuple[int, int]]:
+    """The messages that summarising edits put, with the last message that each stands for."""
+    for _, group in groupby(history.ledger, key=attrgetter("compaction")):
+        entries = [entry for entry in group if entry.verb == "summarise"]
+        ends_at = max((entry.block.seq for entry in entries if not entry.adds), default=None)
+        if ends_at is not None:
+            yield from ((seq, ends_at) for seq in dict.fromkeys(entry.block.seq for entry in entries if entry.adds))
 
 
 def _message_row(message: Message) -> MessageRow:

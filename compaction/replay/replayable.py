@@ -5,7 +5,7 @@ What is costly is done when first asked for and kept: the texts that a layer rea
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 
@@ -17,9 +17,10 @@ from compaction.replay.events import rows_of
 from compaction.replay.pairs import calls_after_compact, unpaired
 from compaction.replay.reads import read_key, read_tool
 from compaction.replay.refusals import refused_calls
-from compaction.replay.rendered import Built, Rendered, blocks_of, rendered
+from compaction.replay.rendered import Built, Rendered, built_of, rendered
 from compaction.replay.rows import BlockRow, CallRow, LaneFacts, MessageRow, Texts
 from compaction.replay.texts import LaneTexts
+from compaction.summarizers.recorded import RecordedSummary
 from compaction.transcript import Event
 
 
@@ -70,9 +71,20 @@ class Replayable:
             found = self._rendered[unit.id] = rendered(self._blocks(), pricer)
         return found
 
+    def blocks_of(self, seq: int) -> tuple[BlockRow, ...]:
+        """All blocks of a logged message."""
+        return self.blocks[bisect_left(self.blocks, seq, key=_seq) : bisect_right(self.blocks, seq, key=_seq)]
+
+    def recorded_summaries(self) -> tuple[RecordedSummary, ...]:
+        """The summaries that the session recorded, for policies that are to get the same."""
+        rows = {seq: self.blocks_of(seq) for seq, _ in self.facts.summaries}
+        self.texts.fetch([row.digest for blocks in rows.values() for row in blocks])
+        texts = {seq: "\n".join(self.texts[row.digest] for row in blocks) for seq, blocks in rows.items()}
+        return tuple(RecordedSummary(text=texts[seq], ends_at=ends_at) for seq, ends_at in self.facts.summaries if texts[seq].strip())
+
     def _blocks(self) -> tuple[Built, ...]:
         if self._built is None:
-            self._built = tuple(blocks_of(self.arrivals, self._read_keys()))
+            self._built = tuple(built_of(self.arrivals, self._read_keys()))
         return self._built
 
     def _measure(self) -> None:
