@@ -70,7 +70,7 @@ def compaction(
 
 
 def header(system: str | None = "Be brief", tools: Any = None, **config: Any) -> Line:
-    told = {"config": {"provider": "deepseek", "model": "deepseek-chat", **config}}
+    told: Line = {"config": {"provider": "deepseek", "model": "deepseek-chat", **config}}
     told |= {} if system is None else {"system": system}
     return event("request/header", {"header": told | ({} if tools is None else {"tools": tools}), "reason": "initial"})
 
