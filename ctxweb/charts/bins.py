@@ -14,13 +14,15 @@ MOST_EDGES = 240  # of more drops, the first ones make edges
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFigures:
     """One call: reported prompt tokens (None unknown), estimates of its view by kind in the order of
-    `vocabulary.KINDS`, the share of the prompt that was read from cache, and whether it brought new words of a person."""
+    `vocabulary.KINDS`, the share of the prompt that was read from cache, and whether it brought new words of a person.
+    `deciding` is the size of the view that a policy compared with its trigger, on the scale of the map."""
 
     n: int
     reported: int | None
     kinds: tuple[int, ...]
     cached: float | None = None
     human: bool = False
+    deciding: float | None = None
 
     @property
     def estimate(self) -> int:
@@ -76,7 +78,12 @@ def _bin(calls: Sequence[CallFigures]) -> Bin:
     top = max(calls, key=lambda call: call.size)
     known = [call.cached for call in calls if call.cached is not None]
     shown = CallFigures(
-        n=top.n, reported=top.reported, kinds=top.kinds, cached=min(known) if known else None, human=any(call.human for call in calls)
+        n=top.n,
+        reported=top.reported,
+        kinds=top.kinds,
+        cached=min(known) if known else None,
+        human=any(call.human for call in calls),
+        deciding=top.deciding,
     )
     return Bin(first=calls[0].n, last=calls[-1].n, call=shown)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
@@ -29,7 +29,11 @@ Stack = Literal["order", "kind"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapFigures:
     """What is drawn. `overhead`: tokens below the first block that no record shows, None where nothing was reported.
-    `layers` in prompt order, () for a map by kind; `bins` where the calls themselves are too many."""
+    `layers` in prompt order, () for a map by kind; `bins` where the calls themselves are too many.
+
+    Of a replay `trigger` and `limit` are the sizes that decided, on the scale of the map. `height` in px; `room` is the
+    largest size of a map that is shown beside this one and shares its scale.
+    """
 
     calls: int
     bins: tuple[Bin, ...]
@@ -38,6 +42,16 @@ class MapFigures:
     window_is_assumed: bool
     overhead: int | None
     layers: tuple[Layer, ...] = ()
+    trigger: float | None = None
+    limit: float | None = None
+    height: int = HEIGHT
+    room: int = 0
+
+    @property
+    def highest(self) -> int:
+        """The largest size in the picture."""
+        sizes = (max(each.call.size, (self.overhead or 0) + each.call.estimate, round(each.call.deciding or 0)) for each in self.bins)
+        return max(sizes, default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +68,8 @@ class ContextMap:
     """A drawing in units of one call by one pixel; `percent` places are for the annotations, which are not scaled.
 
     `drops` are those with labels, `cuts` the paths of the others by colour class. `figures` are the sizes that the script
-    reads, a bin each, and `starts` the first calls of the bins where they are not the calls.
+    reads, a bin each, and `starts` the first calls of the bins where they are not the calls. `deciding` is the line of the sizes
+    that a policy compared; `trigger` is inferred where no policy says it.
     """
 
     calls: int
@@ -67,7 +82,9 @@ class ContextMap:
     window: Mark | None
     window_is_assumed: bool
     trigger: Mark | None
+    trigger_is_inferred: bool
     trigger_percent: float
+    limit: Mark | None
     overhead: int | None
     overhead_y: float
     hatch: str
@@ -77,6 +94,7 @@ class ContextMap:
     labels: tuple[RibbonLabel, ...]
     over: str
     reported: str
+    deciding: str
     drops: tuple[DropLine, ...]
     cuts: tuple[tuple[str, str], ...]
     icons: tuple[MechanismIcon, ...]
@@ -95,9 +113,9 @@ def context_map(figures: MapFigures, *, stack: Stack) -> ContextMap:
     bins = figures.bins
     scale = scale_for(
         calls=figures.calls,
-        highest=max((max(each.call.size, overhead + each.call.estimate) for each in bins), default=0),
+        highest=max(figures.highest, figures.room),
         window=figures.window,
-        height=HEIGHT,
+        height=figures.height,
     )
     cuts = cuts_of(figures.layers, calls=figures.calls) if figures.layers else ()
     in_order = stack == "order" and bool(figures.layers) and not is_too_much(figures.layers, cuts)
@@ -123,10 +141,7 @@ def _points(bins: Sequence[Bin], *, overhead: int, scale: Scale) -> int:
 
 def _coarser(bins: Sequence[Bin], *, drops: Sequence[int], most: int) -> tuple[Bin, ...]:
     """Bins of bins: the same rule over the calls that the bins show."""
-    numbered = [
-        CallFigures(n=at, reported=b.call.reported, kinds=b.call.kinds, cached=b.call.cached, human=b.call.human)
-        for at, b in enumerate(bins, 1)
-    ]
+    numbered = [_with_number(b.call, at) for at, b in enumerate(bins, 1)]
     starts = {b.first: at for at, b in enumerate(bins, 1)}
     edges = [starts[drop] for drop in drops if drop in starts]
     joined = binned(numbered, drops=edges, most=most)
@@ -136,7 +151,7 @@ def _coarser(bins: Sequence[Bin], *, drops: Sequence[int], most: int) -> tuple[B
 
 
 def _with_number(call: CallFigures, n: int) -> CallFigures:
-    return CallFigures(n=n, reported=call.reported, kinds=call.kinds, cached=call.cached, human=call.human)
+    return replace(call, n=n)
 
 
 def kind_areas(bins: Sequence[Bin], *, overhead: int, scale: Scale) -> list[tuple[int, str]]:
@@ -165,7 +180,9 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
     else:
         areas = tuple((KIND_NAMES[kind], path) for kind, path in kind_areas(bins, overhead=overhead, scale=scale))
     lines = drop_lines(figures.drops, scale=scale)
-    trigger = trigger_of(figures.drops)
+    inferred = trigger_of(figures.drops) if figures.trigger is None else None
+    trigger = inferred if figures.trigger is None else figures.trigger
+    deciding = [Step(x0=b.first - 1, x1=b.last, y=None if b.call.deciding is None else scale.y(b.call.deciding)) for b in bins]
     first_drop = min((drop.before_call - 1 for drop in figures.drops if not drop.inferred), default=0)
     top = max(bins, key=lambda each: each.call.size, default=None)
     return ContextMap(
@@ -178,8 +195,10 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
         call_labels=call_labels(figures.calls),
         window=Mark(at=round(scale.y(figures.window), 1), value=figures.window) if figures.window else None,
         window_is_assumed=figures.window_is_assumed,
-        trigger=Mark(at=round(scale.y(trigger), 1), value=trigger) if trigger else None,
+        trigger=_line(trigger, scale),
+        trigger_is_inferred=inferred is not None,
         trigger_percent=scale.percent(first_drop),
+        limit=_line(figures.limit, scale),
         overhead=figures.overhead,
         overhead_y=round(scale.y(overhead), 1),
         hatch=step_area(reported, base=scale.height),
@@ -189,6 +208,7 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
         labels=labels,
         over=band(explained, reported),
         reported=step_line(reported),
+        deciding=step_line(deciding),
         drops=tuple(line for line in lines if line.labelled),
         cuts=unlabelled(lines, scale=scale),
         icons=mechanism_icons(figures.drops, scale=scale),
@@ -200,6 +220,11 @@ def _drawing(figures: MapFigures, *, bins: tuple[Bin, ...], cuts: tuple[int, ...
         starts=" ".join(str(each.first) for each in bins) if len(bins) != figures.calls else "",
         drop_calls=" ".join(str(call) for call in dict.fromkeys(drop.before_call for drop in figures.drops)),
     )
+
+
+def _line(size: float | None, scale: Scale) -> Mark | None:
+    """A horizontal line; None for a size that is not set, or lies above the picture."""
+    return Mark(at=round(scale.y(size), 1), value=round(size)) if size and size <= scale.top else None
 
 
 def _columns(bins: Sequence[Bin], *, scale: Scale) -> tuple[Column, ...]:
