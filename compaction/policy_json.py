@@ -6,20 +6,18 @@ What is written is read as an equal policy. What cannot be is refused with the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
-from typing import TypeVar, cast
+from typing import cast
 
-from compaction.errors import LimitError, PolicyError
+from compaction.errors import PolicyError
 from compaction.layers import LAYERS
 from compaction.layers.base import Layer
 from compaction.policy import Policy, Setting, Stage, Variant
 from compaction.policy_rules import check_policy
 from compaction.transcript import LaneKind
-from compaction.typed_json import Json, arguments, at, hints_of, read, to_json
-
-Made = TypeVar("Made")
+from compaction.typed_json import Json, arguments, at, hints_of, made, read, to_json
 
 __all__ = ["policy_for", "policy_from_data", "policy_to_data", "setting_names", "variant_named", "with_settings"]
 
@@ -38,17 +36,17 @@ def policy_from_data(given: object) -> Policy:
         raise PolicyError("stages and variants must be lists", field="variants" if isinstance(stages, list | tuple) else "stages")
     values["stages"] = tuple(_stage_from_data(one, f"stages.{index}") for index, one in enumerate(stages))
     values["variants"] = tuple(_variant_from_data(one, f"variants.{index}") for index, one in enumerate(variants))
-    policy = check_policy(_made(lambda: Policy(**values), ""))  # type: ignore[arg-type]
+    policy = check_policy(made(lambda: Policy(**values), ""))  # type: ignore[arg-type]
     for index, variant in enumerate(policy.variants):
-        _made(partial(with_settings, policy, dict(variant.settings)), f"variants.{index}.settings")
+        made(partial(with_settings, policy, dict(variant.settings)), f"variants.{index}.settings")
     return policy
 
 
 def with_settings(policy: Policy, settings: Mapping[str, object]) -> Policy:
     """The policy with other limits: `trigger` (its value), `window`, `hard_limit`, `<layer>.<field>`. Raises PolicyError.
 
-    A value may be a text, as an address or a command gives it: it is read as the field's kind. A field of a layer that has several
-    stages is set in each of them.
+    A value may be a text, as an address or a command gives it: it is read as the field's kind. Where a layer has several stages, the
+    first is set, and with it those that had the same limit.
     """
     for name, value in settings.items():
         policy = _with_setting(policy, name, value)
@@ -99,13 +97,13 @@ def _with_setting(policy: Policy, name: str, value: object) -> Policy:
     if name == "window":
         return _replaced(policy, name, window=_setting(int | None, value, name))
     if name == "hard_limit":
-        guard = _made(lambda: replace(policy.guard, hard_limit=cast("int | None", _setting(int | None, value, name))), name, exactly=True)
+        guard = made(lambda: replace(policy.guard, hard_limit=cast("int | None", _setting(int | None, value, name))), name, exactly=True)
         return _replaced(policy, name, guard=guard)
     if name == "trigger":
         trigger = policy.trigger
         if trigger is None:
             raise PolicyError(f"{policy.id} has no trigger of its own: set limits of its layers instead", field=name)
-        fired = _made(lambda: replace(trigger, value=cast("float", _setting(float, value, name))), name, exactly=True)
+        fired = made(lambda: replace(trigger, value=cast("float", _setting(float, value, name))), name, exactly=True)
         return _replaced(policy, name, trigger=fired)
     return _with_layer_setting(policy, name, value)
 
@@ -115,8 +113,11 @@ def _with_layer_setting(policy: Policy, name: str, value: object) -> Policy:
     if not any(stage.layer.id == layer_id and limit in _limits_of(type(stage.layer)) for stage in policy.stages):
         known = ", ".join(setting_names(policy))
         raise PolicyError(f"{policy.id} has no setting {name[:80]!r}; it has {known}", field=name)
+    first = next(getattr(stage.layer, limit) for stage in policy.stages if stage.layer.id == layer_id)
     stages = tuple(
-        replace(stage, layer=_with_limit(stage.layer, limit, value, name)) if stage.layer.id == layer_id else stage
+        replace(stage, layer=_with_limit(stage.layer, limit, value, name))
+        if stage.layer.id == layer_id and getattr(stage.layer, limit) == first
+        else stage
         for stage in policy.stages
     )
     return _replaced(policy, name, stages=stages)
@@ -125,7 +126,7 @@ def _with_layer_setting(policy: Policy, name: str, value: object) -> Policy:
 def _with_limit(layer: Layer, limit: str, value: object, name: str) -> Layer:
     hint = hints_of(type(layer))[limit]
     read_value = _setting(hint, value, name)
-    return _made(lambda: replace(layer, **{limit: read_value}), name, exactly=True)  # type: ignore[type-var]  # each layer is a dataclass
+    return made(lambda: replace(layer, **{limit: read_value}), name, exactly=True)  # type: ignore[type-var]  # each layer is a dataclass
 
 
 def _setting(hint: object, value: object, name: str) -> object:
@@ -154,7 +155,7 @@ def _plain(text: str) -> list[object]:
 
 
 def _replaced(policy: Policy, name: str, **changes: object) -> Policy:
-    return _made(lambda: replace(policy, **changes), name, exactly=True)  # type: ignore[arg-type]
+    return made(lambda: replace(policy, **changes), name, exactly=True)  # type: ignore[arg-type]
 
 
 def _stage_to_data(stage: Stage) -> dict[str, Json]:
@@ -165,7 +166,7 @@ def _stage_to_data(stage: Stage) -> dict[str, Json]:
 def _stage_from_data(given: object, place: str) -> Stage:
     values = arguments(Stage, given, place, leave=frozenset({"layer"}))
     layer = _layer_from_data(values.pop("layer"), at(place, "layer"))
-    return _made(lambda: Stage(layer=layer, **values), place)  # type: ignore[arg-type]
+    return made(lambda: Stage(layer=layer, **values), place)  # type: ignore[arg-type]
 
 
 def _layer_from_data(given: object, place: str) -> Layer:
@@ -177,7 +178,7 @@ def _layer_from_data(given: object, place: str) -> Layer:
         raise PolicyError(f"{at(place, 'id')} names no layer: use one of {', '.join(kinds)}", field=at(place, "id"))
     kind = kinds[layer_id]
     limits = arguments(kind, {name: value for name, value in given.items() if name != "id"}, place)
-    return _made(lambda: kind(**limits), place)
+    return made(lambda: kind(**limits), place)
 
 
 def _variant_from_data(given: object, place: str) -> Variant:
@@ -186,17 +187,8 @@ def _variant_from_data(given: object, place: str) -> Variant:
     pairs = list(settings.items()) if isinstance(settings, Mapping) else settings
     place = at(place, "settings")
     values["settings"] = read(tuple[tuple[str, Setting], ...], pairs, place)
-    return _made(lambda: Variant(**values), place)  # type: ignore[arg-type]
+    return made(lambda: Variant(**values), place)  # type: ignore[arg-type]
 
 
 def _limits_of(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
-
-
-def _made(make: Callable[[], Made], place: str, *, exactly: bool = False) -> Made:
-    """What `make` makes. What its own checks refuse is named by its place, or `exactly` by the place given."""
-    try:
-        return make()
-    except (LimitError, PolicyError) as refused:
-        field = refused.field or str(getattr(refused, "key", None) or "")
-        raise PolicyError(str(refused), field=at(place, field) if field and not exactly else place) from refused

@@ -7,13 +7,13 @@ a boolean is no number, and a name that the dataclass does not have is an error,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from compaction.errors import PolicyError
+from compaction.errors import LimitError, PolicyError
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Value = TypeVar("Value")
@@ -36,7 +36,17 @@ def to_json(value: object) -> Json:
 
 def from_json(kind: type[Value], given: object, place: str) -> Value:
     """A dataclass of `kind` from its data. Raises PolicyError with the place of what does not fit."""
-    return kind(**arguments(kind, given, place))
+    values = arguments(kind, given, place)
+    return made(lambda: kind(**values), place)
+
+
+def made(make: Callable[[], Value], place: str, *, exactly: bool = False) -> Value:
+    """What `make` makes. What its own checks refuse is named by its place, or `exactly` by the place given."""
+    try:
+        return make()
+    except (LimitError, PolicyError) as refused:
+        field = refused.field or str(getattr(refused, "key", None) or "")
+        raise PolicyError(str(refused), field=at(place, field) if field and not exactly else place) from refused
 
 
 def arguments(kind: type, given: object, place: str, *, leave: frozenset[str] = frozenset()) -> dict[str, object]:

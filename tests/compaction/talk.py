@@ -11,6 +11,9 @@ from compaction.messages import Block, BlockId, BlockKind, Body, Message, Origin
 from compaction.pricing import Pricer
 from compaction.view import PromptView
 
+ARGUMENTS = '{"command": "x"}'
+Piece = tuple[BlockKind, str, dict]
+
 
 @dataclass
 class Talk:
@@ -25,7 +28,7 @@ class Talk:
         return self._add("user", "summary", ("text", text, {}))
 
     def says(self, text: str, thinking: str = "") -> Talk:
-        thought = (("thinking", thinking, {}),) if thinking else ()
+        thought: list[Piece] = [("thinking", thinking, {})] if thinking else []
         return self._add("assistant", "model", *thought, ("text", text, {}))
 
     def call(self, result: str, *, tool: str = "Bash", thinking: str = "", path: str | None = None) -> Talk:
@@ -35,16 +38,19 @@ class Talk:
     def calls(self, results: tuple[str, ...], *, tool: str = "Bash", thinking: str = "", path: str | None = None) -> Talk:
         """Parallel calls, and a user message with all results."""
         ids = [f"call_{len(self.messages)}_{index}" for index in range(len(results))]
-        thought = (("thinking", thinking, {}),) if thinking else ()
-        uses = [("tool_use", '{"command": "x"}', {"tool_id": tool_id, "tool_name": tool}) for tool_id in ids]
+        thought: list[Piece] = [("thinking", thinking, {})] if thinking else []
+        uses: list[Piece] = [("tool_use", ARGUMENTS, {"tool_id": tool_id, "tool_name": tool}) for tool_id in ids]
         self._add("assistant", "model", *thought, *uses)
-        answers = [("tool_result", text, {"tool_id": tool_id, "path": path}) for tool_id, text in zip(ids, results, strict=True)]
+        pairs = zip(ids, results, strict=True)
+        answers: list[Piece] = [
+            ("tool_result", text, {"tool_id": tool_id, "path": path}) for tool_id, text in zip(ids, results, strict=True)
+        ]
         return self._add("user", "tool", *answers)
 
     def view(self, unit: str = "exact") -> PromptView:
         return PromptView.of(self.messages, Pricer(unit_named(unit)))
 
-    def _add(self, role: Role, origin: Origin, *blocks: tuple[BlockKind, str, dict]) -> Talk:
+    def _add(self, role: Role, origin: Origin, *blocks: Piece) -> Talk:
         seq = len(self.messages) + 1
         made = tuple(
             Block(id=BlockId(seq, i), kind=kind, body=Body.of(text), **more) for i, (kind, text, more) in enumerate(blocks, start=1)

@@ -231,7 +231,7 @@ class TestSummaries:
     def test_the_request_says_how_long_the_answer_may_be_and_on_what_it_shall_look(self) -> None:
         asked: list[SummaryRequest] = []
         layer = SummariseAll(summary_tokens=77, focus="the ports")
-        planned(layer, Talk().user("go").view(), CallerAsk(lambda request: asked.append(request)))  # type: ignore[func-returns-value]
+        planned(layer, Talk().user("go").view(), CallerAsk(lambda request: asked.append(request)))
         assert [(request.most_tokens, request.focus) for request in asked] == [(77, "the ports")]
 
 
@@ -306,7 +306,7 @@ def test_every_layer_can_be_made_without_limits_and_plans_nothing_for_an_empty_v
     assert kind().plan(Talk().view(), WINDOW, StubAsk()).edits == ()
 
 
-BAD = [
+BAD: list[tuple[type[Layer], dict, str]] = [
     (ClearToolResults, {"keep": -1}, "keep"),
     (ClearToolResults, {"keep": True}, "keep"),
     (ClearToolResults, {"placeholder": " "}, "placeholder"),
