@@ -41,7 +41,6 @@ class Talk:
         thought: list[Piece] = [("thinking", thinking, {})] if thinking else []
         uses: list[Piece] = [("tool_use", ARGUMENTS, {"tool_id": tool_id, "tool_name": tool}) for tool_id in ids]
         self._add("assistant", "model", *thought, *uses)
-        pairs = zip(ids, results, strict=True)
         answers: list[Piece] = [
             ("tool_result", text, {"tool_id": tool_id, "path": path}) for tool_id, text in zip(ids, results, strict=True)
         ]

@@ -186,9 +186,7 @@ def test_what_is_no_mapping_is_refused(given: object) -> None:
         policy_from_data(given)
 
 
-JSON_VALUES = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just([]) | st.just({}) | st.just([["a", 1]])
-)
+ODD: list[object] = [None, True, 0, -1, 3, 0.5, 2e9, float("nan"), "", "a", "0", [], {}, [1], [["a", 1]], {"id": "pi"}]
 PATHS = [
     "id",
     "unit",
@@ -204,7 +202,7 @@ PATHS = [
 ]
 
 
-@given(st.sampled_from(PATHS), JSON_VALUES)
+@given(st.sampled_from(PATHS), st.sampled_from(ODD))
 def test_any_value_in_any_place_is_read_or_refused(path: str, value: object) -> None:
     try:
         policy = policy_from_data(changed(path, value))
