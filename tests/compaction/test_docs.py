@@ -18,7 +18,11 @@ def test_the_code_of_the_library_page_runs(capsys: pytest.CaptureFixture[str]) -
     namespace: dict[str, object] = {}
     for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         exec(compile(code, "docs/library.md", "exec"), namespace)
-    assert "truncate 3.1: ≈ " in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "  clear_old_results: 10,566 → 8,216 characters\n  summarise_everything: 8,216 → 355 characters\ncall 5: 1 messages, " in printed
+    assert "truncate 3.1: ≈ " in printed
+    assert "anthropic: message 3, block 4.1 (tool id b): " in printed
+    assert "Chinese, chars/4 (s14): × 0." in printed
 
 
 def test_every_module_of_the_library_page_exists() -> None:
