@@ -6,7 +6,6 @@ tokens), runs the layers over plain lists, and measures again. Its rules are wri
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,11 +15,13 @@ Count = Callable[[str], int]
 
 @dataclass
 class Msg:
-    """A wire message, and beside it the id of each of its blocks (one for a plain text)."""
+    """A wire message, and beside it the id of each of its blocks (one for a plain text). `logged` are the inputs of its tool
+    calls as the log wrote them, by id: their tokens are counted so."""
 
     role: str
     content: Any
     ids: list[str]
+    logged: dict[str, str] = field(default_factory=dict)
 
     @property
     def wire(self) -> dict[str, Any]:
@@ -162,15 +163,12 @@ class Run:
 def texts_of(message: Msg) -> Iterator[str]:
     if isinstance(message.content, str):
         yield message.content
-    for _, block in message.blocks():
-        yield text_of(block)
+    for place, block in message.blocks():
+        yield message.logged[place] if block["type"] == "tool_use" else text_of(block)
 
 
 def text_of(block: dict[str, Any]) -> str:
     kind = block["type"]
-    if kind == "tool_use":
-        given = block["input"]
-        return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     value: str = block["thinking"] if kind == "thinking" else block["content"] if kind == "tool_result" else block["text"]
     return value
 
@@ -186,7 +184,7 @@ def without(message: Msg, gone: Callable[[str, dict[str, Any]], bool]) -> Msg | 
     kept = [(place, block) for place, block in message.blocks() if not gone(place, block)]
     if len(kept) == len(message.ids):
         return message
-    return Msg(message.role, [block for _, block in kept], [place for place, _ in kept]) if kept else None
+    return Msg(message.role, [block for _, block in kept], [place for place, _ in kept], message.logged) if kept else None
 
 
 def with_text(message: Msg, texts: dict[str, str]) -> Msg:
@@ -194,7 +192,7 @@ def with_text(message: Msg, texts: dict[str, str]) -> Msg:
     if not any(place in texts for place in message.ids):
         return message
     content = [{**block, "content": texts[place]} if place in texts else block for place, block in message.blocks()]
-    return Msg(message.role, content, message.ids)
+    return Msg(message.role, content, message.ids, message.logged)
 
 
 def results_of(view: list[Msg]) -> list[tuple[str, dict[str, Any]]]:

@@ -164,14 +164,14 @@ class Dsh(Run):
     def _message(self, message: Msg) -> int:
         if isinstance(message.content, str):
             return 4 + quarter(message.content) + 4
-        return 4 + sum(self._block(block) for _, block in message.blocks())
+        return 4 + sum(self._block(block, message.logged.get(place, "")) for place, block in message.blocks())
 
     @staticmethod
-    def _block(block: dict[str, Any]) -> int:
+    def _block(block: dict[str, Any], arguments: str) -> int:
         if block["type"] in ("text", "thinking"):
             return quarter(text_of(block)) + 4
         if block["type"] == "tool_use":
-            return quarter(block["name"]) + quarter(text_of(block)) + 4
+            return quarter(block["name"]) + quarter(arguments) + 4
         if block["type"] == "tool_result":
             return quarter(block["content"]) + 4 + 4
         return quarter(json.dumps(block, ensure_ascii=False, separators=(",", ":"))) + 4

@@ -32,7 +32,7 @@ def tiktoken_tokens(text: str) -> int:
 
 
 def corpus_lane(file: Path, format_id: str) -> Replayable:
-    """The lane of the file with the most calls."""
+    """The largest lane of the file. Its window is left out: limits are scaled to the session instead."""
     importer = next(one for one in IMPORTERS if one.id == format_id)
     reader = importer.reader()
     texts: dict[bytes, str] = {}
@@ -47,7 +47,7 @@ def corpus_lane(file: Path, format_id: str) -> Replayable:
 def replayable_lane(lane: Lane, format_id: str, texts: Mapping[bytes, str]) -> Replayable:
     figures = bpe.count_batch(list(texts.values()), "o200k_base", fast=True)
     counts = {digest: figure.tokens for digest, figure in zip(texts, figures, strict=True)}
-    facts = LaneFacts(public_id="a" * 16, format=format_id, kind=lane.kind, window=lane.context_window)
+    facts = LaneFacts(public_id="a" * 16, format=format_id, kind=lane.kind)
 
     def fetch(digests: Collection[bytes]) -> dict[bytes, str]:
         return {digest: texts[digest] for digest in digests}
@@ -92,7 +92,8 @@ def _message(session: Replayable, role: Role, rows: tuple[BlockRow, ...]) -> Msg
     ids = [f"{row.seq}.{row.i}" for row in rows]
     if len(rows) == 1 and rows[0].kind == "text":
         return Msg(role, session.texts[rows[0].digest], ids)
-    return Msg(role, [_wire(row, session.texts[row.digest]) for row in rows], ids)
+    logged = {f"{row.seq}.{row.i}": session.texts[row.digest] for row in rows if row.kind == "tool_use"}
+    return Msg(role, [_wire(row, session.texts[row.digest]) for row in rows], ids, logged)
 
 
 def _wire(row: BlockRow, text: str) -> dict[str, object]:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compaction.ask import STUB_TOKENS
 from compaction.counters.units import unit_named
 from compaction.errors import ProtocolError
 from compaction.replay.firing import Replay
@@ -24,12 +25,17 @@ FIRINGS = 5
 DIVISORS = (3, 5, 8, 12, 20, 32, 50, 100, 1000)
 
 
+def summary(tokens: int) -> int:
+    """A size of summaries that a stub can have."""
+    return min(STUB_TOKENS, max(5, tokens))
+
+
 def scaled_s14(session: Replayable) -> Iterator[Tried]:
     """Smaller and smaller limits, until the policy fires often enough."""
     total = session.rendered(unit_named("s14_chars4")).own[-1]
     for divisor in DIVISORS:
         trigger = max(20, total // divisor)
-        yield s14(trigger=trigger, hard_limit=trigger * 3 // 2, result_tokens=max(20, trigger // 12), summary_tokens=max(5, trigger // 10))
+        yield s14(trigger=trigger, hard_limit=trigger * 3 // 2, result_tokens=max(20, trigger // 12), summary_tokens=summary(trigger // 10))
 
 
 def scaled_s08(session: Replayable) -> Iterator[Tried]:
@@ -37,14 +43,14 @@ def scaled_s08(session: Replayable) -> Iterator[Tried]:
     for divisor in DIVISORS:
         trigger = max(150, total // divisor)
         sizes = {"batch": max(700, trigger // 4), "store": 500, "preview": max(50, trigger // 40)}
-        yield s08(trigger=trigger, messages=9, summary_tokens=max(5, trigger // 60), **sizes)
+        yield s08(trigger=trigger, messages=9, summary_tokens=summary(trigger // 60), **sizes)
 
 
 def scaled_dsh(session: Replayable) -> Iterator[Tried]:
     total = session.rendered(unit_named("dsh_utf16")).own[-1]
     for divisor in DIVISORS:
         window = max(60, total // divisor) + session.hidden
-        yield dsh(window=window, threshold=600, head=200, tail=100, summary_tokens=max(5, window // 40))
+        yield dsh(window=window, threshold=600, head=200, tail=100, summary_tokens=summary(window // 40))
 
 
 SCALED: dict[str, Callable[[Replayable], Iterator[Tried]]] = {"s14": scaled_s14, "s08": scaled_s08, "dsh": scaled_dsh}
