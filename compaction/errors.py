@@ -13,6 +13,13 @@
     ├── SessionLogError     an event log whose events contradict each other, as replayed
     ├── SummarizerError     a summary could not be had; the view stays
     ├── StoreError          a text could not be put away; it stays in the view
+    ├── DurableError        a durable value, state or rendering that cannot be: it names the rule and the field
+    │   ├── PendingItemUnknown  no pending item has the id
+    │   └── SuccessionError     a state that may not follow the last one
+    ├── SourcePointerError  a pointer outside the grammar
+    │   └── UnsupportedSchemeError  a pointer whose scheme nobody owns
+    ├── SourceSystemError   the machine could not look: to be tried again, never a status
+    ├── AuditError          an audit entry that cannot be chained
     └── EncodingError       a tokenizer whose ranks are absent or damaged
 
 Errors carry ids and sizes, never transcript text.
@@ -124,3 +131,48 @@ class SummarizerError(CompactionError):
 
 class StoreError(CompactionError):
     """A text could not be put away. It stays in the view."""
+
+
+class DurableError(CompactionError):
+    """A durable value that cannot be. `code` names the rule; `figures` are the field, ids and pointers that it names; `place`
+    is the item of an import that it stands in: `facts.3`."""
+
+    def __init__(self, message: str, *, code: str, place: str = "", **figures: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.place = place
+        self.figures = figures
+
+
+class PendingItemUnknown(DurableError):
+    """No pending item of the state has this id."""
+
+
+class SuccessionError(DurableError):
+    """A state may not follow the last one. `figures` name the first item that is in the way, and its list."""
+
+
+class SourcePointerError(CompactionError):
+    """A pointer outside the grammar. `code` names the rule, `figures` the component."""
+
+    def __init__(self, message: str, *, code: str, **figures: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.figures = figures
+
+
+class UnsupportedSchemeError(SourcePointerError):
+    """A pointer whose scheme nobody owns."""
+
+
+class SourceSystemError(CompactionError):
+    """The machine could not look: too many open files, no memory, no time left. It says nothing about the source, so it is
+    tried again and never recorded as a status. `cause` is a short word: `EMFILE`, `no_memory`, `deadline`, `byte_budget`."""
+
+    def __init__(self, message: str, *, cause: str) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+class AuditError(CompactionError):
+    """An audit entry that cannot be chained: it is not the next one, or a field has no canonical form."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from compaction.errors import CompactionError
-from tests.conformance import course09, dsh, s08, s14
+from tests.conformance import course09, dsh, s08, s14, s14_durable
 from tests.conformance.calls import Functions
 from tests.conformance.errors import Renamed, described
 
 FUNCTIONS: dict[str, Functions] = {
-    "s14": s14.FUNCTIONS,
+    "s14": s14.FUNCTIONS | s14_durable.FUNCTIONS,
     "s08": s08.FUNCTIONS,
     "course09": course09.FUNCTIONS,
     "dsh": dsh.FUNCTIONS,

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compaction.errors import CompactionError, OptionError, ProtocolError, SessionLogError, SummarizerError, ViewLimitExceeded
+from compaction.errors import (
+    CompactionError,
+    DurableError,
+    OptionError,
+    PendingItemUnknown,
+    ProtocolError,
+    SessionLogError,
+    SourcePointerError,
+    SummarizerError,
+    UnsupportedSchemeError,
+    ViewLimitExceeded,
+)
 
 Attributes = dict[str, Any]
 
@@ -56,6 +67,10 @@ FAMILIES: dict[type[CompactionError], tuple[str, Callable[[Any], str], Callable[
     SessionLogError: ("session_log", lambda error: error.code, lambda error: dict(error.figures)),
     ProtocolError: ("tool_protocol", lambda error: error.code, _protocol),
     ViewLimitExceeded: ("view_limit", lambda error: error.code, _view_limit),
+    PendingItemUnknown: ("not_found", lambda error: error.code, lambda error: error.figures),
+    DurableError: ("invalid_value", lambda error: error.code, lambda error: error.figures),
+    UnsupportedSchemeError: ("unsupported_source_pointer", lambda error: error.code, lambda error: error.figures),
+    SourcePointerError: ("source_pointer", lambda error: error.code, lambda error: error.figures),
     SummarizerError: ("summarizer", lambda error: "summarizer_failed", lambda error: {}),
 }
 

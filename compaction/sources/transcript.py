@@ -1,0 +1,109 @@
+"""`transcript:<session>:<sequence>`: a line of a session's own file, proved by its envelope and by all lines before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from compaction.errors import SourcePointerError
+from compaction.sources.base import Bounds, Found
+from compaction.sources.events import MOST_RECORD_BYTES, checked_event, verified_event
+from compaction.sources.files import STRICT, FileRules, NotFoundSource, Root, checked_file, has_changed, look, pieces
+from compaction.sources.pointers import SourcePointer, checked_component, checked_sequence
+from compaction.sources.resolution import Finding
+
+SUFFIX = ".jsonl"  # a setting of the root
+
+
+class TranscriptGrammar:
+    """How pointers of this scheme are written."""
+
+    name: Literal["transcript"] = "transcript"
+
+    def parse(self, raw: str) -> SourcePointer:
+        parts = raw.split(":")
+        if len(parts) != 3:
+            raise SourcePointerError("a transcript pointer is transcript:<session>:<sequence>", code="transcript_pointer_shape")
+        session_id = checked_component(parts[1], "session")
+        return SourcePointer(raw=raw, kind=self.name, session_id=session_id, sequence=checked_sequence(parts[2]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcripts:
+    """Transcripts below one root: `<root>/<session><suffix>`, one JSON object a line. All pointers of a session are looked
+    up in one pass, which ends at the last line that is asked for."""
+
+    root: Root
+    suffix: str = SUFFIX
+    rules: FileRules = STRICT
+    name: Literal["transcript"] = "transcript"
+
+    def parse(self, raw: str) -> SourcePointer:
+        return TranscriptGrammar().parse(raw)
+
+    def find(self, session_id: str, pointers: Sequence[SourcePointer], bounds: Bounds) -> list[Found]:
+        """A transcript may grow while it is read. One that changed is read once more, and what both passes found stands; the
+        rest is corrupt."""
+        bounds.start()
+        passes = _Passes(self, session_id, [pointer.sequence or 0 for pointer in pointers], bounds)
+        first = look(passes.read, self.name, len(pointers))
+        if not passes.changed:
+            return list(first)
+        second = look(passes.read, self.name, len(pointers))
+        return [_settled(one, other, passes.changed) for one, other in zip(first, second, strict=True)]
+
+
+class _Passes:
+    """Readings of one transcript; `changed` tells of the last one."""
+
+    def __init__(self, scheme: Transcripts, session_id: str, wanted: Sequence[int], bounds: Bounds) -> None:
+        self._scheme, self._session_id, self._wanted, self._bounds = scheme, session_id, wanted, bounds
+        self.changed = False
+
+    def read(self) -> list[Finding]:
+        self.changed = False
+        scheme = self._scheme
+        with scheme.root.opened((), self._session_id + scheme.suffix) as descriptor:
+            state = checked_file(descriptor, scheme.root, scheme.name, scheme.rules, self._bounds.most_source_bytes)
+            found = self._scan(_lines(pieces(descriptor, state.st_size, self._bounds)))
+            self.changed = has_changed(state, descriptor)
+        missing = Finding(status="missing", reason="transcript_event_missing")
+        return [found.get(number, missing) for number in self._wanted]
+
+    def _scan(self, lines: Iterator[bytes]) -> dict[int, Finding]:
+        """The wanted lines; from a bad line on, all that are wanted get its reason."""
+        wanted, last = set(self._wanted), max(self._wanted)
+        found: dict[int, Finding] = {}
+        number = 0
+        try:
+            for number, line in enumerate(lines, start=1):
+                record = checked_event(line, number, self._session_id)
+                if number in wanted:
+                    found[number] = verified_event(line, record, self._bounds.excerpt_chars)
+                if number == last:
+                    break
+        except NotFoundSource as bad:
+            found |= {one: bad.finding for one in wanted if one >= number}
+        return found
+
+
+def _lines(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines with their 0x0A; nothing follows the last one. A line above every limit is given up unfinished."""
+    unended = b""
+    for part in parts:
+        *whole, unended = (unended + part).split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+        if len(unended) > MOST_RECORD_BYTES:
+            break
+    if unended:
+        yield unended
+
+
+def _settled(first: Finding, second: Finding, changed_again: bool) -> Finding:
+    if second.status == "missing" and second.reason != "transcript_event_missing":
+        return Finding(status="missing", reason="source_disappeared")
+    if changed_again and first != second:
+        return Finding(status="corrupt", reason="changed_during_read")
+    return second
