@@ -25,6 +25,7 @@ Edge = Literal["start", "end", "whole", "inside"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """A text that a compaction writes. `edge` says where in the text `pattern` stands; named groups are its figures.
+    Where there is an `ending`, the text has to end in it too, with further figures.
 
     `checkpoint`: a summary stands for earlier messages; `hidden`: a note that messages were left out;
     `acknowledgement`: the reply to a summary or to a request for one.
@@ -35,6 +36,7 @@ class Mark:
     where: Where
     edge: Edge
     pattern: re.Pattern[str]
+    ending: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +47,9 @@ class Recognised:
     figures: dict[str, str]
 
 
-def _mark(system: str, kind: MarkKind, where: Where, edge: Edge, pattern: str) -> Mark:
-    return Mark(system=system, kind=kind, where=where, edge=edge, pattern=re.compile(pattern))
+def _mark(system: str, kind: MarkKind, where: Where, edge: Edge, pattern: str, ending: str | None = None) -> Mark:
+    end = None if ending is None else re.compile(ending)
+    return Mark(system=system, kind=kind, where=where, edge=edge, pattern=re.compile(pattern), ending=end)
 
 
 MARKS: tuple[Mark, ...] = (
@@ -62,6 +65,14 @@ MARKS: tuple[Mark, ...] = (
     _mark("roo", "checkpoint", "message", "start", r"## Conversation Summary\b"),
     _mark("s14", "checkpoint", "message", "start", r"\[(?:之前的)?对话摘要\]\n"),
     _mark("s14", "acknowledgement", "message", "whole", r"好的, 我已了解之前的对话内容。(?:请继续。)?"),
+    _mark(
+        "s08",
+        "checkpoint",
+        "message",
+        "start",
+        r"\[(?P<how>Compacted|Reactive compact)\]\n\nCurrent user request:\n",
+        ending=r"\n\nFull transcript: (?P<path>[^\n]+)",
+    ),
     _mark("s08", "checkpoint", "message", "start", r"\[(?:Compacted|Reactive compact)\]\n\n"),
     _mark("s08", "checkpoint", "message", "start", r"\[Conversation compressed\. Transcript: (?P<path>[^\n]+)\]\n\n"),
     _mark("s08", "hidden", "message", "whole", r"\[snipped (?P<messages>\d+) messages(?: from conversation middle)?\]"),
@@ -124,8 +135,10 @@ def recognise(text: str, where: Where) -> Recognised | None:
     for mark in MARKS:
         if mark.where == where:
             match = _find(mark, text, head, tail)
-            if match is not None:
-                return Recognised(mark=mark, figures={name: value for name, value in match.groupdict().items() if value is not None})
+            end = _at_end(mark.ending, tail) if mark.ending is not None else match
+            if match is not None and end is not None:
+                figures = match.groupdict() | end.groupdict()
+                return Recognised(mark=mark, figures={name: value for name, value in figures.items() if value is not None})
     return None
 
 
@@ -160,4 +173,8 @@ def _find(mark: Mark, text: str, head: str, tail: str) -> re.Match[str] | None:
         return mark.pattern.fullmatch(tail) if len(text) <= EDGE_CHARS else None
     if mark.edge == "inside":
         return mark.pattern.search(text)
-    return next((match for match in mark.pattern.finditer(tail) if match.end() == len(tail)), None)
+    return _at_end(mark.pattern, tail)
+
+
+def _at_end(pattern: re.Pattern[str], tail: str) -> re.Match[str] | None:
+    return next((match for match in pattern.finditer(tail) if match.end() == len(tail)), None)

@@ -84,6 +84,8 @@ FORMAT_NAMES: dict[str, str] = {  # format id: the name that its users know
     "claude_code": "Claude Code",
     "codex": "Codex",
     "dsh": "DeepSeek Harness",
+    "workbuddy": "learn-workbuddy",
+    "learn_claude_code": "learn-claude-code",
     "anthropic_messages": "Anthropic Messages",
     "openai_messages": "OpenAI Messages",
     "message_list": "Message list",

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from ctxweb.importers import anthropic_messages, claude_code, codex, dsh, message_list, openai_messages
+from ctxweb.importers import (
+    anthropic_messages,
+    claude_code,
+    codex,
+    dsh,
+    learn_claude_code,
+    message_list,
+    openai_messages,
+    workbuddy,
+)
 from ctxweb.importers.base import Importer
 from ctxweb.importers.physical import Head
 
@@ -12,6 +21,8 @@ IMPORTERS: tuple[Importer, ...] = (
     claude_code.IMPORTER,
     codex.IMPORTER,
     dsh.IMPORTER,
+    workbuddy.IMPORTER,
+    learn_claude_code.IMPORTER,
     anthropic_messages.IMPORTER,
     openai_messages.IMPORTER,
     message_list.IMPORTER,

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from compaction.checkpoints import MARKS, is_checkpoint, recognise, result_state, result_verb
+from compaction.checkpoints import MARKS, Where, is_checkpoint, recognise, result_state, result_verb
 from tests.shared import SHARED, needs_shared
 
 KINDS = {
@@ -45,6 +45,42 @@ def test_every_mark_that_a_published_system_writes_is_recognised_with_its_figure
         found = recognise(written, "result" if "result" in marker["where"] else "message")
         assert found is not None, marker
         assert found.mark.kind == KINDS[marker["kind"]], marker
+
+
+def _written(regex: str) -> str:
+    """A text that the regular expression of a mark describes."""
+    text = re.sub(r"\(\?:[^()]*\)\??", "", regex.removeprefix("^").removesuffix("$"))
+    for group, example in ((r"(\d+)", "12"), (r"(.+?)", "some/path"), (r"(.+)", "some thing"), (r"([\s\S]*)", "some\ntext")):
+        text = text.replace(group, example)
+    text = re.sub(r"\((\w[^|()]*)\|[^()]*\)", r"\1", text)
+    return re.sub(r"\\(.)", lambda escaped: {"n": "\n"}.get(escaped[1], escaped[1]), text)
+
+
+@needs_shared
+def test_every_mark_of_the_file_is_recognised_in_all_its_versions() -> None:
+    markers = json.loads((SHARED / "conformance" / "markers.json").read_text())["markers"]
+    assert len(markers) >= 24
+    for marker in markers:
+        written = _written(marker["regex"])
+        assert re.search(marker["regex"], written), (marker["regex"], written)
+        where: Where = "result" if "result" in marker["where"] else "message"
+        found = recognise(written, where)
+        assert found is not None, marker
+        assert found.mark.kind == KINDS[marker["kind"]], marker
+        assert found.mark.system == {"course09": "dsh"}.get(marker["system"], marker["system"]), marker
+
+
+def test_the_newer_summary_of_s08_names_its_archive() -> None:
+    parts = [
+        "[Reactive compact]",
+        "Current user request:\nGo on",
+        'Conversation summary (reference only):\n"S"',
+        "Full transcript: a/t.jsonl",
+    ]
+    text = "\n\n".join(parts)
+    found = recognise(text, "message")
+    assert found is not None
+    assert found.figures == {"how": "Reactive compact", "path": "a/t.jsonl"}
 
 
 @pytest.mark.parametrize(
