@@ -39,7 +39,7 @@ class LooksBack(Protocol):
         ...
 
 
-def require_whole(layer: str, at_least: int, **fields: int) -> None:
+def require_whole(layer: str, at_least: int, /, **fields: int) -> None:
     """Raise LimitError unless each field is an integer of at least `at_least`."""
     for name, value in fields.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
