@@ -27,7 +27,7 @@ WORKBUDDY_S14 = Policy(
         Stage(layer=SummariseOld(keep_recent_messages=4)),
     ),
     stop="below",
-    guard=Guard(hard_limit=120_000),
+    guard=Guard(must_shrink=True, hard_limit=120_000),
     provenance=Provenance(label="learn-workbuddy, chapter s14", source="adongwanai/learn-workbuddy", as_of="2026-08", grade="S"),
     notes=(
         "One passage of the source text says 100,000; the program uses 80,000.",

@@ -12,14 +12,14 @@ from compaction.ask import Ask, Asked, CallerAsk, NoAsk, StubAsk, SummaryRequest
 from compaction.counters.bpe import CL100K_BASE, O200K_BASE
 from compaction.counters.units import unit_named
 from compaction.errors import PolicyError, ProtocolError, SummarizerError, ViewLimitExceeded
-from compaction.layers.base import Layer
-from compaction.layers.dedup_file_reads import DedupFileReads
 from compaction.layers.prune_old_messages import PruneOldMessages
 from compaction.layers.summarise_old import SummariseOld
 from compaction.layers.truncate_results import TruncateResults
 from compaction.limits import Limits
 from compaction.pipeline import Compacted, Moment, compact, compact_if_needed
+from compaction.policies import policy_named
 from compaction.policy import Guard, Policy, Provenance, Stage, Trigger, When
+from compaction.policy_json import with_settings
 from compaction.pricing import Pricer
 from compaction.transcript import Mechanism
 from compaction.view import Plan, PromptView
@@ -255,12 +255,33 @@ def test_a_policy_that_cannot_be_names_the_field(make: Callable[[], object], fie
     assert caught.value.field == field
 
 
-def test_s14_removes_what_no_summary_ever_saw_and_may_change_its_own_result_again() -> None:
-    layers: tuple[Layer, ...] = (TruncateResults(), DedupFileReads(), PruneOldMessages(), SummariseOld())
-    policy = _policy(*[Stage(layer=layer) for layer in layers], value=800, stop="below", guard=Guard(must_shrink=True, hard_limit=1200))
-    ask, asked = _answering("short", "short")
-    first = _run(_said(20, 640), policy, ask)
+def _s14(**settings: int) -> Policy:
+    return with_settings(policy_named("workbuddy-s14"), settings)
+
+
+def test_s14_removes_what_no_summary_ever_saw() -> None:
+    ask, asked = _answering("short")
+    first = _run(_said(20, 640), _s14(trigger=800, hard_limit=1200), ask)
     assert asked == [3]
     assert first.applied_layers == ("prune_old_messages", "summarise_old")
     assert len(first.view.messages) == 6
     assert first.reports[3].asked == (Asked(messages=3, outcome="ok"),)
+
+
+def test_s14_works_again_on_its_own_result_where_it_stays_between_the_limits() -> None:
+    """The pruning of the next call takes the acknowledgement that the summary put in."""
+    ask, asked = _answering("short", "shorter")
+    policy = _s14(trigger=500, hard_limit=1200)
+    first = _run(_said(20, 640), policy, ask).view
+    grown = PromptView.holding([*first.messages, *_run(_said(2, 640), policy).view.messages], first.pricer)
+    assert [message.origin for message in grown.messages[:2]] == ["summary", "harness"]
+    second = compact(grown, policy, ask)
+    assert second.reports[2].edits == 1
+    assert asked == [3, 3]
+    assert "harness" in [message.origin for message in second.view.messages]
+
+
+def test_s14_keeps_the_history_where_a_summary_is_not_smaller() -> None:
+    ask, _ = _answering("L" * 8000)
+    kept = _run(_said(6, 640), _s14(trigger=800, hard_limit=2000), ask)
+    assert (kept.status, kept.own_after) == ("failed", kept.own_before)

@@ -14,7 +14,9 @@ from compaction.layers.prune_old_messages import PruneOldMessages
 from compaction.layers.summarise_old import SummariseOld
 from compaction.layers.truncate_results import TruncateResults
 from compaction.pipeline import CompactedMessages, compact_if_needed
-from compaction.policy import Guard, Policy, Provenance, Stage, Trigger
+from compaction.policies import policy_named
+from compaction.policy import Guard, Policy, Provenance, Stage
+from compaction.policy_json import with_settings
 from compaction.pricing import Pricer
 from compaction.protocol import validate_view
 from compaction.wire import read_wire
@@ -23,6 +25,14 @@ from tests.conformance.errors import LAYER_NAMES
 from tests.conformance.marks import marked
 
 UNIT = "s14_chars4"
+SETTINGS = {
+    "token_threshold": "trigger",
+    "hard_limit": "hard_limit",
+    "max_tool_result_tokens": "truncate_results.max_tool_result_tokens",
+    "keep_recent_messages": "prune_old_messages.keep_recent_messages",
+}
+"""The constants of the program by the names of our settings."""
+
 HERE = Provenance(label="vectors", source="conformance", as_of="2026-10", grade="T")
 
 
@@ -77,17 +87,9 @@ def generate_summary(given: Given) -> Answer:
 
 
 def compact_context(given: Given) -> Answer:
-    config, ask, durable = given.get("config", {}), Summarizer(given["summarizer"]), given["durable_state"]
-    policy = Policy(
-        id="workbuddy-s14",
-        title="s14",
-        unit=UNIT,
-        trigger=Trigger(kind="tokens", value=config.get("token_threshold", 80_000)),
-        stages=tuple(Stage(layer=layer) for layer in (_truncate(given), DedupFileReads(), _prune(given), SummariseOld())),
-        stop="below",
-        guard=Guard(must_shrink=True, hard_limit=config.get("hard_limit", 120_000)),
-        provenance=HERE,
-    )
+    ask, durable = Summarizer(given["summarizer"]), given["durable_state"]
+    settings = {SETTINGS[key]: value for key, value in given.get("config", {}).items() if key in SETTINGS}
+    policy = with_settings(policy_named("workbuddy-s14"), settings)
     after = compact_if_needed(given["messages"], policy, ask, durable=durable)
     return {
         **_sizes(after),
