@@ -7,18 +7,19 @@ the answer afterwards: the call was just summarised away, so its answer is an or
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from compaction.checkpoints import recognise
-from compaction.messages import Block, Message
-from compaction.transcript import Finding
+from compaction.messages import Block, Body
 
 COMPACT_TOOL = "compact"
 FOCUS_FIELDS = ("focus", "instructions", "custom_instructions")
 MOST_FOCUS_CHARS = 2_000
 
+ANSWERS = ("[Compacted. Conversation history has been summarized.]", "Compaction requested after this tool batch.")
+_ANSWERS = frozenset(Body.of(text).digest for text in ANSWERS)
+
 COMPACT_ORPHAN = "compact_answer_orphan"
-"""Code of the finding: the answer of a compact call stands without its call."""
+"""Code of the finding: the answer of a compact call was sent without its call."""
 
 
 def compact_call(blocks: Sequence[Block]) -> Block | None:
@@ -56,18 +57,6 @@ def focus_of(text: str) -> str:
     return " ".join(focus.split())[:MOST_FOCUS_CHARS]
 
 
-def compact_orphans(messages: Iterable[Message]) -> Iterator[Finding]:
-    """A finding for each answer of a compact call whose call no message before it holds."""
-    called: set[str | None] = set()
-    for message in messages:
-        for block in message.blocks:
-            if block.kind == "tool_use":
-                called.add(block.tool_id)
-            elif block.kind == "tool_result" and block.tool_id not in called and _answers_compact(block.body.text or ""):
-                detail = f"{block.id} {block.tool_id or ''}".strip()
-                yield Finding(code=COMPACT_ORPHAN, line=message.line, seq=message.seq, detail=detail)
-
-
-def _answers_compact(text: str) -> bool:
-    found = recognise(text, "result")
-    return found is not None and found.mark.kind == "acknowledgement"
+def answers_compact(block: Block) -> bool:
+    """Whether a tool result is the fixed answer of a compact call. Its body needs no text."""
+    return block.kind == "tool_result" and block.body.digest in _ANSWERS

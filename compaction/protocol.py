@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from compaction.compact_tool import COMPACT_ORPHAN, answers_compact
 from compaction.errors import ProtocolError
 from compaction.live import LiveView
 from compaction.messages import Block, BlockId, Interaction, Message, Role
@@ -83,6 +84,8 @@ class ViewWatch:
         if not uses:
             for orphan in results:
                 yield from self._once("orphan_result", orphan, tool_id)
+                if answers_compact(orphan.block):
+                    yield from self._once(COMPACT_ORPHAN, orphan, tool_id)
         elif not results:
             for unanswered in uses:
                 yield from self._once("unanswered_use", unanswered, tool_id)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from compaction.compact_tool import COMPACT_ORPHAN, compact_call, compact_orphans, focus_of
+from compaction.checkpoints import recognise
+from compaction.compact_tool import ANSWERS, COMPACT_ORPHAN, compact_call, focus_of
+from compaction.edits import summarise
+from compaction.history import fold
 from compaction.messages import Block, BlockId, Body
-from tests.compaction.lanes import block, message, tool_result, tool_use
+from compaction.transcript import Appended
+from tests.compaction.lanes import SIZES, block, called, edited, message, said, tool_result, tool_use
 
 DONE = "[Compacted. Conversation history has been summarized.]"
 
@@ -55,10 +59,19 @@ def test_the_focus_is_what_the_input_says(given: str, focus: str) -> None:
 
 
 def test_the_answer_of_the_older_form_is_flagged_because_its_call_was_summarised_away() -> None:
-    messages = [message(1, "user", "[Compacted]\n\nWe test."), tool_result(2, "a", DONE)]
-    assert [(found.code, found.seq, found.detail) for found in compact_orphans(messages)] == [(COMPACT_ORPHAN, 2, "2.1 a")]
+    summary = message(3, "user", "[Compacted]\n\nWe test.")
+    asked = [Appended(message=summary), edited(summarise([BlockId(1, 1), BlockId(2, 1)], [3])), *said(tool_result(4, "a", ANSWERS[0]))]
+    events = [*said(message(1, "user", "test it"), tool_use(2, "a")), *asked, called(1)]
+    assert [(found.code, found.seq) for found in fold(events, SIZES).findings] == [("orphan_result", 4), (COMPACT_ORPHAN, 4)]
 
 
-def test_an_answer_beside_its_call_is_no_orphan() -> None:
-    assert not list(compact_orphans([tool_use(1, "a"), tool_result(2, "a", DONE)]))
-    assert not list(compact_orphans([tool_result(1, "a", "another orphan")]))
+def test_the_answers_are_those_that_readers_recognise() -> None:
+    assert [(found.mark.system, found.mark.kind) for text in ANSWERS if (found := recognise(text, "result"))] == [
+        ("s08", "acknowledgement"),
+        ("s08", "acknowledgement"),
+    ]
+
+
+def test_an_answer_beside_its_call_is_no_orphan_and_another_orphan_is_none_of_this_kind() -> None:
+    events = [*said(tool_use(1, "a"), tool_result(2, "a", ANSWERS[0]), tool_result(3, "b", "another")), called(1)]
+    assert [found.code for found in fold(events, SIZES).findings] == ["orphan_result"]
