@@ -45,11 +45,14 @@ COMPACT_PLUGIN = "compact"
 
 def modern(event: JsonObject) -> JsonObject:
     """The event under its present name and in its present shape; the same object where it has them."""
-    kind = OLDER_TYPES.get(type_of(event), type_of(event))
+    told = type_of(event)
+    if told == CHUNK:
+        return event  # by far the most, and always in this shape
+    kind = OLDER_TYPES.get(told, told)
     data = data_of(event)
     if kind in (ASSISTANT, RESULT) and "message" not in data and "content" in data:
         return {**event, "type": kind, "data": _with_message(kind, data)}
-    return event if kind == event.get("type") else {**event, "type": kind}
+    return event if kind == told else {**event, "type": kind}
 
 
 def _with_message(kind: str, data: JsonObject) -> JsonObject:
@@ -70,14 +73,14 @@ def type_of(event: JsonObject) -> str:
 def data_of(event: JsonObject) -> JsonObject:
     """The event's payload; empty where it is no object."""
     data = event.get("data")
-    return data if isinstance(data, Mapping) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def message_of(event: JsonObject) -> JsonObject:
     """The message of a surface event: the payload itself, or what stands in it."""
     data = data_of(event)
     message = data if type_of(event) == USER else data.get("message")
-    return message if isinstance(message, Mapping) else {}
+    return message if isinstance(message, dict) else {}
 
 
 def content_of(message: JsonObject) -> Sequence[object]:
@@ -89,17 +92,17 @@ def content_of(message: JsonObject) -> Sequence[object]:
 def source_of(message: JsonObject) -> JsonObject:
     """Who a message is from: `kind`, and what goes with it."""
     source = message.get("source")
-    return source if isinstance(source, Mapping) else {}
+    return source if isinstance(source, dict) else {}
 
 
 def result_block(message: JsonObject) -> JsonObject:
     """The one block of a tool's answer; empty where there is none."""
-    return next((block for block in content_of(message) if isinstance(block, Mapping) and block.get("type") == "tool-result"), {})
+    return next((block for block in content_of(message) if isinstance(block, dict) and block.get("type") == "tool-result"), {})
 
 
 def texts_of(content: Sequence[object]) -> list[str]:
     """The texts of the text blocks, in order."""
-    blocks = (block for block in content if isinstance(block, Mapping) and block.get("type") == "text")
+    blocks = (block for block in content if isinstance(block, dict) and block.get("type") == "text")
     return [block["text"] for block in blocks if isinstance(block.get("text"), str)]
 
 
@@ -107,9 +110,9 @@ def usage_of(event: JsonObject) -> JsonObject | None:
     """The usage that an assistant message or a chunk reports, None if it reports none."""
     data = data_of(event)
     chunk = data.get("chunk")
-    holder = chunk if type_of(event) == CHUNK and isinstance(chunk, Mapping) and chunk.get("type") == "usage" else data
+    holder = chunk if type_of(event) == CHUNK and isinstance(chunk, dict) and chunk.get("type") == "usage" else data
     usage = holder.get("usage")
-    return usage if isinstance(usage, Mapping) else None
+    return usage if isinstance(usage, dict) else None
 
 
 def tokens(value: object) -> int:

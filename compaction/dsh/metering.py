@@ -124,8 +124,10 @@ class Meter:
             self._window = window if type(window) is int else None
         elif kind == CHUNK:
             self._assembly.add(event)
-        self._take_usage(event)
-        if kind in SURFACE_TYPES:
+            self._take_usage(event)
+        elif kind in SURFACE_TYPES:
+            if kind == ASSISTANT:
+                self._take_usage(event)
             self._take_message(event, replacement)
         self._announced = _price_of(data) if kind in METERING_TYPES else None
 
@@ -164,7 +166,7 @@ class Meter:
 
     def _take_usage(self, event: JsonObject) -> None:
         """A sample, before the event itself is added."""
-        usage = usage_of(event) if type_of(event) in (CHUNK, ASSISTANT) else None
+        usage = usage_of(event)
         if usage is None:
             return
         data = data_of(event)

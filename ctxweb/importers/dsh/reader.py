@@ -72,16 +72,19 @@ class DshReader:
             thread.blur()
             thread.log.note(error.code, line=record.line)
             return "unknown_type", (error.code,)
-        verdicts = {self._take(thread, modern(event), record) for event in events}
+        if len(events) == 1:
+            return self._take(thread, modern(events[0]), record), ()
+        verdicts = {self._take(thread, event, record) for event in events}
         return max(verdicts, key=("duplicate", "ok", "unknown_type").index), ()
 
     def _take(self, thread: Thread, event: JsonObject, record: RawRecord) -> str:
         """Take one event; what is not known as one may be left out only if it says so."""
         seq = count(event.get("seq"))
-        is_known = type_of(event) in KNOWN_TYPES and seq is not None
+        kind = type_of(event)
+        is_known = kind in KNOWN_TYPES and seq is not None
         if not is_known and event.get("ignorable") is not True:
             thread.blur()
-            said = f"{word(type_of(event)) or 'no type'}: not marked as ignorable, so later views are approximate"
+            said = f"{word(kind) or 'no type'}: not marked as ignorable, so later views are approximate"
             thread.log.note("unknown_event", line=record.line, detail=said)
         if seq is None:
             return "unknown_type"

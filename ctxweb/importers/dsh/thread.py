@@ -69,6 +69,11 @@ class Thread:
             self.blur()
             self.log.note("event_seq_gap", line=place.line, detail=f"event {seq:,} follows event {self.next_seq - 1:,}")
         self.next_seq = seq + 1
+        if kind == CHUNK and "surfaceOp" not in event:
+            self._prunes.flush()
+            self._meter.take(event, None)
+            self._note_refusal(data_of(event), place)
+            return
         self._check(event, place)
         if kind not in (PRUNE, RESULT):
             self._prunes.flush()
@@ -112,8 +117,6 @@ class Thread:
         elif kind == CONTEXT:
             self.window = count(data.get("contextWindow"))
             self.model = word(data.get("model")) or self.model
-        elif kind == CHUNK:
-            self._note_refusal(data, place)
         elif kind == TITLE:
             self.title = word(data.get("title")) or self.title
         elif kind == PRUNE:
@@ -133,7 +136,7 @@ class Thread:
     def _note_refusal(self, data: JsonObject, place: Place) -> None:
         """The provider's answer to a request that it did not take."""
         chunk = data.get("chunk")
-        reason = chunk.get("reason") if isinstance(chunk, Mapping) else None
+        reason = chunk.get("reason") if isinstance(chunk, dict) else None
         failure = reason.get("failure") if isinstance(reason, Mapping) else None
         if isinstance(failure, Mapping) and failure.get("code") == TOO_LONG:
             self.log.note("request_too_long", line=place.line, detail=f"before call {self.log.next_call():,}")
