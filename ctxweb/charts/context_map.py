@@ -32,7 +32,7 @@ class MapFigures:
     `layers` in prompt order, () for a map by kind; `bins` where the calls themselves are too many.
 
     Of a replay `trigger` and `limit` are the sizes that decided, on the scale of the map. `height` in px; `room` is the
-    largest size of a map that is shown beside this one and shares its scale.
+    largest size of a map that is shown beside this one and shares its scale, `points` how many its areas may have together.
     """
 
     calls: int
@@ -46,6 +46,7 @@ class MapFigures:
     limit: float | None = None
     height: int = HEIGHT
     room: int = 0
+    points: int = MOST_POINTS
 
     @property
     def highest(self) -> int:
@@ -125,12 +126,12 @@ def context_map(figures: MapFigures, *, stack: Stack) -> ContextMap:
 
 
 def _within_points(figures: MapFigures, *, overhead: int, scale: Scale) -> tuple[Bin, ...]:
-    """Fewer bins until all paths together have at most `MOST_POINTS`."""
+    """Fewer bins until all paths together have few enough points."""
     bins = figures.bins
     drops = [drop.before_call for drop in figures.drops]
     points = _points(bins, overhead=overhead, scale=scale)
-    while points > MOST_POINTS and len(bins) > FEWEST_BINS:
-        bins = _coarser(bins, drops=drops, most=max(FEWEST_BINS, int(len(bins) * min(MOST_POINTS / points, 0.9))))
+    while points > figures.points and len(bins) > FEWEST_BINS:
+        bins = _coarser(bins, drops=drops, most=max(FEWEST_BINS, int(len(bins) * min(figures.points / points, 0.9))))
         points = _points(bins, overhead=overhead, scale=scale)
     return bins
 

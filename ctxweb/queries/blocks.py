@@ -54,7 +54,8 @@ def _as_block(lane: Lane, row: AddedBlock) -> Block:
 def _live_again(lane: Lane, blocks: dict[Place, Block], seqs: Collection[int]) -> None:
     calls = lane.session.call_count
     for block in blocks.values():
-        block.first_call, block.last_call, block.end = None, None, "never_sent"
+        waits = block.end == "visible" and block.first_call is None  # for the next call, whatever the history
+        block.first_call, block.last_call, block.end = None, None, "visible" if waits else "never_sent"
     spans = Span.objects.filter(history=lane.history, seq__in=seqs).order_by("from_call")
     for seq, i, start, end in spans.values_list("seq", "i", "from_call", "to_call"):
         block = blocks[seq, i]

@@ -63,6 +63,9 @@ def call_figures(*, lane: Lane, n: int) -> CallFigures:
 def _replayed_call(lane: Lane, n: int, call: ModelCall | None) -> CallFigures:
     """The call as it would have been: what the provider reported was another prompt."""
     kinds = view_kinds(lane.history, n)
+    for kind, tokens in waiting_blocks(lane).values_list("kind", "estimate") if call is None else ():
+        blocks, sum_of = kinds.get(kind, (0, 0))
+        kinds[kind] = (blocks + 1, sum_of + (tokens or 0))
     told: dict[str, Any] = {} if call is None else {name: getattr(call, name) for name in _COPIED}
     usual: dict[str, Any] = {"model": lane.session.model, "previous": n - 1 or None, "abandoned": False, "inherited": False}
     unknown = dict.fromkeys(("prompt_tokens", "cache_read_tokens", "unexplained", "epoch_anchor"))
@@ -107,10 +110,7 @@ def _next_call(lane: Lane, n: int) -> CallFigures:
 
 
 def waiting_blocks(lane: Lane) -> QuerySet[Block]:
-    """Blocks that stand at the end of the view and that no call has seen: the next one would get them. A replay has
-    spans for them."""
-    if lane.is_replayed:
-        return Block.objects.none()
+    """Blocks that stand at the end of the view and that no call has seen: the next one would get them, whatever the history."""
     return Block.objects.filter(revision=lane.revision, end="visible", first_call__isnull=True).order_by("seq", "i")
 
 

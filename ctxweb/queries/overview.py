@@ -164,10 +164,18 @@ def _map(
     if not session.call_count:
         return _Drawn(bins=(), layers=()), None
     asked = stack or default_stack(calls=session.call_count)
+    drawn, figures = map_figures(session, history, found=found, overhead=overhead, stack=asked)
+    return drawn, context_map(figures, stack=asked)
+
+
+def map_figures(
+    session: Session, history: History, *, found: Sequence[Happening], overhead: int | None, stack: Stack
+) -> tuple[_Drawn, MapFigures]:
+    """What the map of a lane with calls is drawn from."""
     drops = drops_of(found, overhead=overhead or 0)
     if session.call_count <= MOST_CALLS_IN_ORDER:
         rows = lane_rows(history=history)
-        most = len(rows.calls) if asked == "order" else MOST_BINS
+        most = len(rows.calls) if stack == "order" else MOST_BINS
         drawn = _Drawn(bins=binned(rows.calls, drops=[drop.before_call for drop in drops], most=most), layers=rows.layers)
     else:
         drawn = _Drawn(bins=bins_from_json(history.bins), layers=())
@@ -178,9 +186,9 @@ def _map(
         window=session.window,
         window_is_assumed=session.window_is_assumed,
         overhead=overhead,
-        layers=drawn.layers if asked == "order" else (),
+        layers=drawn.layers if stack == "order" else (),
     )
-    return drawn, context_map(figures, stack=asked)
+    return drawn, figures
 
 
 def _selected(

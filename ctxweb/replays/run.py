@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +12,10 @@ from compaction.analysis.estimates import Estimator, constants_for
 from compaction.counters.units import Unit, unit_named
 from compaction.errors import ProtocolError
 from compaction.history import FoldedCompaction, History
+from compaction.layers.clear_old_results import ClearOldResults
+from compaction.layers.result_budget import ResultBudget
+from compaction.layers.snip_messages import SnipMessages
+from compaction.layers.spill_results import SpillResults
 from compaction.policy import Policy
 from compaction.replay.firing import Firing, Replay
 from compaction.replay.history import LEFT_OUT, history_of
@@ -23,16 +27,21 @@ from ctxweb.models import Revision, Session
 from ctxweb.replays.asked import ReplayAsked, ReplayRefused
 from ctxweb.vocabulary import MECHANISM_ACTION
 
+MOST_LOOKS = 2_000_000  # calls × messages that a page looks at while its reader waits
+FORESEEN = (ResultBudget, SpillResults, SnipMessages, ClearOldResults)  # compaction.replay.wakes tells when these can act
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayRun:
-    """A replay. `estimator` gives the sizes of its blocks on the scale of the recorded history."""
+    """A replay. `estimator` gives the sizes of its blocks on the scale of the recorded history, `counts` the exact tokens of
+    texts by digest, those that the layers wrote included."""
 
     asked: ReplayAsked
     policy: Policy
     lane: Replayable
     replay: Replay
     estimator: Estimator
+    counts: Mapping[bytes, int]
 
     @cached_property
     def history(self) -> History:
@@ -66,8 +75,15 @@ def replay_run(*, session: Session, revision: Revision, lane: Replayable, asked:
         found = replay(lane, policy, count=asked.count, summaries=asked.summaries, orphans=asked.orphans)
     except ProtocolError as error:
         raise ReplayRefused(str(error), field="orphans") from error
-    estimator = Estimator(constants_for(session.model, revision.facts.get("source_format", session.format)), _counts(found))
-    return ReplayRun(asked=asked, policy=policy, lane=lane, replay=found, estimator=estimator)
+    counts = _counts(found)
+    estimator = Estimator(constants_for(session.model, revision.facts.get("source_format", session.format)), counts)
+    return ReplayRun(asked=asked, policy=policy, lane=lane, replay=found, estimator=estimator, counts=counts)
+
+
+def is_costly(policy: Policy, lane: Replayable) -> bool:
+    """Whether a replay looks at every call of a long lane: a layer that always runs, and of which nobody knows when it can act."""
+    looked_at = any(stage.when in ("always", "arrival") and not isinstance(stage.layer, FORESEEN) for stage in policy.stages)
+    return looked_at and len(lane.calls) * len(lane.arrivals) > MOST_LOOKS
 
 
 def _with_window(lane: Replayable, policy: Policy) -> Replayable:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from ctxweb.jobs import JobCancelled, JobLost, JobRun, SliceOver, job_claim, job_ring, jobs_running, jobs_waiting
 from ctxweb.models import Job, Source
 from ctxweb.services.folder_import import folder_import
+from ctxweb.services.history_replay import replay_work
 from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
 from ctxweb.services.importing.import_run import blob_release, import_run
 from ctxweb.services.importing.removing import source_remove
@@ -24,7 +25,7 @@ from ctxweb.storage import StorageError, leftovers_remove
 SLICE_SECONDS = 50  # a long job is a chain of tasks of under a minute
 RETRY_SECONDS = 30
 SWEEP_BATCH = 20
-WORK: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import}
+WORK: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import, "replay": replay_work}
 _RETRIED_STORAGE = ("disk_full", "unwritable")
 _log = logging.getLogger(__name__)
 
