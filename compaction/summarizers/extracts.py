@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from compaction.checkpoints import is_checkpoint
+from compaction.checkpoints import is_checkpoint, recognise
 from compaction.summarizers.quotes import SECTIONS, Piece, Quote, SectionName, ends, quoted, quotes
 
 OPENING = "[Extract made by rules, not by a model"
@@ -29,9 +29,9 @@ def extract(pieces: Sequence[Piece], *, most_tokens: int, tokens: Count, focus: 
     heading = _heading(pieces)
     if tokens(heading) > most_tokens:
         return ""
-    summaries = [piece.text for piece in pieces if _is_summary(piece)]
+    summaries = [piece.text for piece in pieces if _is_summary(piece) and not _left_out(piece)]
     earlier = _fitting(_lines_of_others(summaries), most_tokens // EARLIER_SHARE, tokens)
-    candidates = [*_lines_of_extracts(summaries), *quotes([piece for piece in pieces if not _is_summary(piece)])]
+    candidates = list(quotes([piece for piece in pieces if not _is_summary(piece)], _lines_of_extracts(summaries)))
     chosen = _focused(_evenly(list(dict.fromkeys(candidates))), focus)
     text, fits, too_many = heading, 0, len(chosen) + 1
     while fits < too_many - 1:
@@ -54,7 +54,9 @@ def _heading(pieces: Sequence[Piece]) -> str:
     messages = len({piece.block.id.seq for piece in pieces})
     asked = len({piece.block.id.seq for piece in pieces if piece.role == "user" and piece.block.kind == "text" and not _is_summary(piece)})
     calls = sum(piece.block.kind == "tool_use" for piece in pieces)
-    return f"{OPENING}; messages: {messages}, of the user: {asked}, tool calls: {calls}. Lines are quoted; … marks a cut.]"
+    left_out = sum(map(_left_out, pieces))
+    before = f", left out before: {left_out}" if left_out else ""
+    return f"{OPENING}; messages: {messages}, of the user: {asked}, tool calls: {calls}{before}. Lines are quoted; … marks a cut.]"
 
 
 def _evenly(candidates: Sequence[Quote]) -> list[Quote]:
@@ -87,6 +89,12 @@ def _is_summary(piece: Piece) -> bool:
     if piece.block.kind not in ("text", "compaction") or piece.role != "user":
         return False
     return piece.origin == "summary" or is_checkpoint(piece.text)
+
+
+def _left_out(piece: Piece) -> int:
+    """How many messages the piece says that it stands for without a word of them."""
+    found = recognise(piece.text, "message") if piece.block.kind == "text" and piece.role == "user" else None
+    return int(found.figures.get("messages", 0)) if found is not None and found.mark.kind == "hidden" else 0
 
 
 def _lines_of_extracts(summaries: Iterable[str]) -> Iterator[Quote]:

@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from compaction.checkpoints import is_checkpoint
+from compaction.checkpoints import is_checkpoint, result_state
 from compaction.messages import Block, Origin, Role
 
 SectionName = Literal["Asked", "Constraints", "Decisions", "Files", "Errors", "Pending"]
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)
 
 MOST_QUOTE_CHARS = 240
+LEAST_LETTERS = 2  # of a sentence: "1." is none
 READ_CHARS = 8_000  # of each end of a text
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?=\S)[^\n.!?。！？]+)*[.!?。！？]*")
@@ -57,13 +58,18 @@ class Quote(NamedTuple):
     line: str
 
 
-def quotes(pieces: Sequence[Piece]) -> Iterator[Quote]:
-    """All quotes in the order of the messages, the files last; a line that comes again is quoted where it came last."""
+def quotes(pieces: Sequence[Piece], earlier: Iterable[Quote] = ()) -> Iterator[Quote]:
+    """All quotes in the order of the messages, the files last; a line that comes again is quoted where it came last.
+
+    `earlier` are those of an extract that stands for what was before: they come first, and its files are counted on.
+    """
+    earlier = list(earlier)
     answered = {piece.block.tool_id for piece in pieces if piece.block.kind == "tool_result"}
-    found = [Quote(section, line) for piece in pieces for section, line in _of_piece(piece, answered)]
+    found = [quote for quote in earlier if quote.section != "Files"]
+    found += [Quote(section, line) for piece in pieces for section, line in _of_piece(piece, answered)]
     latest = dict.fromkeys(reversed(found))
     yield from reversed(latest)
-    yield from (Quote("Files", line) for line in _files(pieces))
+    yield from (Quote("Files", line) for line in _files([quote.line for quote in earlier if quote.section == "Files"], pieces))
 
 
 def _of_piece(piece: Piece, answered: set[str | None]) -> Iterator[tuple[SectionName, str]]:
@@ -95,6 +101,8 @@ def _of_model(text: str) -> Iterator[tuple[SectionName, str]]:
 
 
 def _errors(piece: Piece) -> Iterator[str]:
+    if result_state(piece.text) == "cleared":
+        return
     lines = [line for line in map(quoted, ends(piece.text).splitlines()) if line]
     telling = [line for line in lines if _ERROR.search(line)]
     if telling:
@@ -103,11 +111,11 @@ def _errors(piece: Piece) -> Iterator[str]:
         yield lines[0]
 
 
-def _files(pieces: Iterable[Piece]) -> Iterator[str]:
+def _files(earlier: Iterable[str], pieces: Iterable[Piece]) -> Iterator[str]:
     """A line a file, with the tools that named it and how often; the file that was touched last comes last."""
-    tools: dict[str, dict[str, int]] = {}
+    tools = dict(map(_read_file_line, earlier))
     for piece in pieces:
-        path = piece.block.path
+        path = " ".join((piece.block.path or "").split())
         if piece.block.kind == "tool_use" and path:
             named = tools.pop(path, {})
             name = piece.block.tool_name or "tool"
@@ -116,8 +124,18 @@ def _files(pieces: Iterable[Piece]) -> Iterator[str]:
         yield quoted(f"{path} ({', '.join(name if times == 1 else f'{name} ×{times}' for name, times in named.items())})")
 
 
+def _read_file_line(line: str) -> tuple[str, dict[str, int]]:
+    """The path of a line of files, and how often each tool named it; a line that was cut is a path without any."""
+    path, _, named = line.removesuffix(")").rpartition(" (")
+    tools: dict[str, int] = {}
+    for tool in named.split(", ") if path and line.endswith(")") else ():
+        name, times, number = tool.rpartition(" ×")
+        tools[name if times else tool] = int(number) if times and number.isascii() and number.isdigit() else 1
+    return (path, tools) if tools else (line, {})
+
+
 def _sentences(text: str) -> Iterator[str]:
-    return (sentence for sentence in map(quoted, _SENTENCE.findall(ends(text))) if any(char.isalnum() for char in sentence))
+    return (sentence for sentence in map(quoted, _SENTENCE.findall(ends(text))) if sum(map(str.isalpha, sentence)) >= LEAST_LETTERS)
 
 
 def ends(text: str) -> str:

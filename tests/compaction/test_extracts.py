@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +19,10 @@ def piece(seq: int, role: Role, kind: BlockKind, text: str, *, origin: Origin = 
 def listed(written: str) -> list[str]:
     """The quoted lines of an extract."""
     return [line for line in written.splitlines() if line.startswith("- ")]
+
+
+def replace_id(known: Piece, seq: int) -> Piece:
+    return known._replace(block=replace(known.block, id=BlockId(seq, 1)))
 
 
 SESSION = [
@@ -99,6 +105,24 @@ def test_extracts_do_not_nest() -> None:
     assert second.count(OPENING) == 1
     assert second.splitlines()[3:5] == ["- Fix the login.", "- Now write the docs."]
     assert "## Errors\n- ImportError: no module named jwt\n- the disk is full" in second
+
+
+def test_a_file_is_one_line_however_often_extracts_were_extracted() -> None:
+    first = extract(SESSION, most_tokens=2_000, tokens=len)
+    again = [piece(9, "user", "text", first, origin="summary"), replace_id(SESSION[2], 10), replace_id(SESSION[2], 11)]
+    second = extract(again, most_tokens=2_000, tokens=len)
+    assert [line for line in listed(second) if "login.py (" in line] == ["- src/login.py (Read ×3, Edit)"]
+
+
+def test_a_placeholder_is_no_error_and_no_summary() -> None:
+    said = [
+        piece(1, "user", "text", "[snipped 30 messages]"),
+        piece(2, "user", "tool_result", "[Earlier tool result compacted. Re-run if needed.]", tool_id="a", is_error=True),
+        piece(3, "user", "text", "1. Go on."),
+    ]
+    written = extract(said, most_tokens=2_000, tokens=len)
+    assert "left out before: 30" in written
+    assert listed(written) == ["- Go on."]
 
 
 def test_another_summary_is_quoted_from_its_beginning() -> None:
