@@ -87,7 +87,7 @@ def _section(section: RenderedSection) -> dict[str, Any]:
 def _is_allowed(authorize: Any, pointer: SourcePointer) -> bool:
     if authorize == "raise_permission_error":
         raise PermissionError("the policy was told to raise")
-    return pointer.session_id == authorize["only_session"] if isinstance(authorize, Mapping) else authorize == "allow"
+    return bool(pointer.session_id == authorize["only_session"] if isinstance(authorize, Mapping) else authorize == "allow")
 
 
 FUNCTIONS: Functions = {
