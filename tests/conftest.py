@@ -11,8 +11,11 @@ import hypothesis
 import psycopg
 import pytest
 from django.conf import settings
+from django.db.backends.base.operations import BaseDatabaseOperations as DatabaseOperations
 from pytest_django import DjangoDbBlocker
 
+from ctxweb.append_only import triggers_create, triggers_drop
+from ctxweb.models import LOCAL, Project
 from ctxweb.services.search_index import index_clear
 from tests.program import Program
 
@@ -49,6 +52,22 @@ def require_service(name: str) -> str:
     if os.environ.get("CTXWEB_REQUIRE_SERVICES") == "1":
         pytest.fail(sentence)
     pytest.skip(sentence)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _flush_empties_tables_that_only_grow() -> Iterator[None]:
+    """A flush is a matter of tests: it lifts the triggers for that long, and puts back the project that migrations make."""
+    flush = DatabaseOperations.execute_sql_flush
+
+    def flush_all(self: DatabaseOperations, sql_list: list[str]) -> None:
+        triggers_drop(self.connection)
+        flush(self, sql_list)
+        triggers_create(self.connection)
+        Project.objects.get_or_create(id=LOCAL, defaults={"name": "This machine"})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseOperations, "execute_sql_flush", flush_all)
+        yield
 
 
 @pytest.fixture(autouse=True)

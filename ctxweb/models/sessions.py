@@ -6,6 +6,7 @@ from django.db import models
 
 from compaction.windows import assumed_window
 from ctxweb.models.bodies import Body
+from ctxweb.models.projects import LOCAL, Project
 from ctxweb.models.sources import Source
 
 
@@ -13,6 +14,7 @@ class Session(models.Model):
     """One lane of a conversation. Its figures are those of `current`, the revision that readers see."""
 
     public_id = models.CharField(max_length=40, unique=True)
+    project = models.ForeignKey(Project, default=LOCAL, on_delete=models.PROTECT, related_name="sessions")
     native_id = models.TextField(blank=True, db_index=True)
     format = models.CharField(max_length=40)
     lane = models.CharField(max_length=12)
