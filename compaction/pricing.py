@@ -9,6 +9,7 @@ from compaction.counters.sizes import TextSizes, text_sizes
 from compaction.counters.units import Shape, Unit
 from compaction.errors import EditError
 from compaction.messages import Block, Body, Role
+from compaction.wire_blocks import NO_RAW
 
 
 def estimated_count(text: str) -> int:
@@ -69,9 +70,9 @@ class Pricer:
             found = self._counts[body.digest] = self._count(self.text(body))
         return found
 
-    def block(self, block: Block, body: Body, shape: Shape, raw: object = None) -> int:
+    def block(self, block: Block, body: Body, shape: Shape, raw: object = NO_RAW) -> int:
         """What `block` costs with the text of `body`; `raw` is the caller's own block with that text, if it has one."""
-        if raw is not None:
+        if raw is not NO_RAW:
             priced = self.unit.raw_block(raw)
             if priced is not None:
                 return priced

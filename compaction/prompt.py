@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compaction.counters.units import NO_CONTENT, Shape
 from compaction.messages import Block, BlockId, BlockState, Body, Message, Origin, Role
 from compaction.pricing import Pricer
-from compaction.wire_blocks import raw_block_of
+from compaction.wire_blocks import NO_RAW, raw_block_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ViewMessage:
 
 
 def visible_block(
-    block: Block, pricer: Pricer, shape: Shape, *, raw: object = None, state: BlockState | None = None, body: Body | None = None
+    block: Block, pricer: Pricer, shape: Shape, *, raw: object = NO_RAW, state: BlockState | None = None, body: Body | None = None
 ) -> VisibleBlock:
     """A block as logged, or with another content and state, priced. `raw` is the caller's own block with that content."""
     content = block.body if body is None else body
@@ -114,5 +114,5 @@ def with_blocks(message: ViewMessage, blocks: Sequence[VisibleBlock], pricer: Pr
 
 
 def own_raw(message: ViewMessage, block: Block) -> object:
-    """The caller's own block of a message, as it was given; None where there is none."""
-    return None if message.raw is None else raw_block_of(message.raw, block)
+    """The caller's own block of a message, as it was given; NO_RAW where there is none."""
+    return NO_RAW if message.raw is None else raw_block_of(message.raw, block)

@@ -9,6 +9,9 @@ from compaction.messages import Block, BlockState
 
 Raw = Mapping[str, object]
 
+NO_RAW = object()
+"""Stands for the caller's own block where there is none; None may well be a block."""
+
 
 def wire_block(block: Block, text: str) -> dict[str, object]:
     """The block with this text as a provider would get it. Media and opaque blocks stand as their label: bytes are not kept."""
@@ -24,15 +27,15 @@ def wire_block(block: Block, text: str) -> dict[str, object]:
 
 
 def raw_block_of(raw: Raw, block: Block) -> object:
-    """The caller's own block in its message; None where the content is no list."""
+    """The caller's own block in its message; NO_RAW where the content is no list."""
     content = raw.get("content")
-    return content[block.id.i - 1] if isinstance(content, list) and block.id.i <= len(content) else None
+    return content[block.id.i - 1] if isinstance(content, list) and block.id.i <= len(content) else NO_RAW
 
 
 def with_text(raw: object, block: Block, text: str, state: BlockState) -> object:
     """The caller's own block with another text. A result that was only cut keeps its images; any other gives up all."""
     if not isinstance(raw, Mapping):
-        return wire_block(block, text)
+        return NO_RAW if raw is NO_RAW else wire_block(block, text)
     if block.kind == "tool_result":
         others = other_parts(raw.get("content")) if state == "truncated" else []
         return {**raw, "content": [{"type": "text", "text": text}, *others] if others else text}

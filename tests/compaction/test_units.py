@@ -56,7 +56,16 @@ def test_a_logged_message_costs_what_its_wire_form_costs(unit: str, message: Mes
 @given(messages=wire_sessions())
 def test_the_unit_of_s08_is_the_length_of_the_repr_of_the_list(messages: list[dict[str, object]]) -> None:
     assert read_wire(messages, Pricer(unit_named("s08_repr"))).own == len(repr(messages))
-    assert read_wire([], Pricer(unit_named("s08_repr"))).own == len(repr([]))
+
+
+def test_odd_lists_cost_their_repr_too() -> None:
+    lists: list[list[dict[str, object]]] = [
+        [],
+        [{"role": "user", "content": [None]}],
+        [{"role": "user", "content": [7, "a"]}, {"content": 7}],
+    ]
+    for messages in lists:
+        assert read_wire(messages, Pricer(unit_named("s08_repr"))).own == len(repr(messages))
 
 
 @given(messages=wire_sessions())
