@@ -33,6 +33,13 @@ def test_every_vector_of_a_function_is_answered(system: str, function: str, caps
     assert (passed > 0, failed) == (True, 0), capsys.readouterr().out
 
 
+@needs_shared
+def test_every_function_of_the_vectors_is_in_the_table() -> None:
+    asked = {(system, function) for system, function, _, _ in _checker().load(SHARED / "conformance" / "golden")}
+    assert asked
+    assert asked <= set(NAMES)
+
+
 def test_an_unknown_function_is_no_answer() -> None:
     with pytest.raises(NotImplementedError):
         adapter.run("s14", "no_such_function", {"input": {}})
