@@ -52,6 +52,9 @@ HARNESS_CHANGES: frozenset[Mechanism] = frozenset({"request_header"})
 NO_COMPACTIONS: frozenset[Mechanism] = USER_ACTIONS | HARNESS_CHANGES
 """Mechanisms that change a view and are no compaction."""
 
+AFTER_REFUSAL = "after_refusal"
+"""Flag of a model call before which the provider refused a request as too long."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from compaction.history import History, Span, fold
 from compaction.messages import Block, BlockId, Message
 from compaction.replay.rows import BlockRow, CallRow, LaneFacts, MessageRow
-from compaction.transcript import Edit, Event
+from compaction.transcript import AFTER_REFUSAL, Edit, Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,9 @@ def rows_of(events: Iterable[Event], facts: LaneFacts, counts: Mapping[bytes, in
     overflowed = frozenset(
         folded.before_call for folded in history.compactions if folded.compaction.trigger == "overflow" and folded.before_call
     )
+    refused = frozenset(call.n for call in history.calls if AFTER_REFUSAL in call.flags)
     return Rows(
-        facts=replace(facts, overflowed=facts.overflowed | overflowed, summaries=tuple(_summaries(history))),
+        facts=replace(facts, overflowed=facts.overflowed | overflowed | refused, summaries=tuple(_summaries(history))),
         messages=tuple(_message_row(message) for message in logged),
         blocks=tuple(_block_rows(logged, _first_sights(history), counts)),
         calls=tuple(CallRow(call.n, call.seq, call.line, call.usage.prompt_tokens, call.abandoned) for call in history.calls),

@@ -17,6 +17,7 @@ from compaction.counters.agreement import agrees
 from compaction.counters.sizes import TextSizes
 from compaction.replay.replayable import Replayable, replayable_of
 from compaction.replay.rows import BlockRow, CallRow, LaneFacts, MessageRow
+from compaction.transcript import AFTER_REFUSAL
 from ctxweb.models import Block, Body, Compaction, History, Message, ModelCall, Revision, Session, Span
 
 READ_ROWS = 2_000
@@ -74,12 +75,15 @@ def _load(session: Session, revision: Revision) -> Replayable:
 
 def _facts(session: Session, history: History) -> LaneFacts:
     overflows = Compaction.objects.filter(history=history, trigger="overflow", before_call__isnull=False)
+    refused = ModelCall.objects.filter(revision=history.revision_id, flags__contains=AFTER_REFUSAL)
     return LaneFacts(
         public_id=session.public_id,
         format=session.format,
         kind=session.lane,  # type: ignore[arg-type]  # the column holds a LaneKind
         window=session.window,
-        overflowed=frozenset(call for call in overflows.values_list("before_call", flat=True) if call is not None),
+        overflowed=frozenset(call for call in overflows.values_list("before_call", flat=True) if call is not None).union(
+            refused.values_list("n", flat=True)
+        ),
     )
 
 

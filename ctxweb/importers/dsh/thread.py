@@ -27,7 +27,7 @@ from compaction.dsh.events import (
 from compaction.dsh.metering import Meter
 from compaction.dsh.surface import Replacement, Surface
 from compaction.errors import SessionLogError
-from compaction.transcript import Compaction, Edit, Event, Fidelity, ModelCall
+from compaction.transcript import AFTER_REFUSAL, Compaction, Edit, Event, Fidelity, ModelCall
 from ctxweb.importers.dsh.content import draft_of
 from ctxweb.importers.dsh.prunes import Prunes
 from ctxweb.importers.dsh.request_header import RequestHeader
@@ -61,6 +61,7 @@ class Thread:
         self._seqs: dict[int, int] = {}
         self._awaiting: list[int] = []
         self._grade: Fidelity = "exact"
+        self._after_refusal = False
 
     def take(self, event: JsonObject, place: Place) -> None:
         """Take an event whose seq is due, or later where events were lost."""
@@ -139,6 +140,7 @@ class Thread:
         reason = chunk.get("reason") if isinstance(chunk, dict) else None
         failure = reason.get("failure") if isinstance(reason, Mapping) else None
         if isinstance(failure, Mapping) and failure.get("code") == TOO_LONG:
+            self._after_refusal = True
             self.log.note("request_too_long", line=place.line, detail=f"before call {self.log.next_call():,}")
 
     def _call(self, event: JsonObject, place: Place) -> None:
@@ -146,6 +148,8 @@ class Thread:
         self._header.open_view()
         number, draft = self.log.next_call(), draft_of(event)
         usage, flags = read_usage(data_of(event).get("usage"))
+        refusal = (AFTER_REFUSAL,) if self._after_refusal else ()
+        self._after_refusal = False
         self.log.call(
             ModelCall(
                 n=number,
@@ -158,7 +162,7 @@ class Thread:
                 context_window=self.window,
                 previous=number - 1 or None,
                 fidelity="derived" if self._grade == "exact" and self._header.is_placeholder else self._grade,
-                flags=(*flags, *draft.flags),
+                flags=(*flags, *draft.flags, *refusal),
             )
         )
         for index in self._awaiting:

@@ -10,6 +10,8 @@ import pytest
 import zstandard
 
 from compaction.errors import SessionLogError
+from compaction.replay.events import rows_of
+from compaction.replay.rows import LaneFacts
 from compaction.transcript import Edited
 from ctxweb.importers import recognise
 from ctxweb.importers.dsh import IMPORTER, load_log
@@ -289,7 +291,9 @@ def test_a_request_that_was_too_long_is_told_and_is_no_call() -> None:
     refused = event("assistant/chunk", {"turn": 1, "step": 1, "chunk": {"type": "finish", "reason": {"kind": "error", "failure": failure}}})
     reading = lane(user("a"), refused, said("b"))
     assert codes(reading) == ["request_too_long"]
-    assert len(reading.calls) == 1
+    assert [call.flags for call in reading.calls] == [("after_refusal",)]
+    rows = rows_of(reading.events, LaneFacts(public_id="x"), dict.fromkeys(reading.bodies, 1))
+    assert rows.facts.overflowed == {1}
 
 
 def test_older_shapes_of_messages_are_read() -> None:
