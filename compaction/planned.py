@@ -56,7 +56,7 @@ def _states(edits: Sequence[Edit]) -> dict[BlockId, Edit]:
 
 def _taken(edits: Sequence[Edit], states: dict[BlockId, Edit]) -> frozenset[BlockId]:
     takes = [edit.takes for edit in edits if edit.takes]
-    taken: frozenset[BlockId] = frozenset().union(*takes)
+    taken: frozenset[BlockId] = frozenset(takes[0]) if len(takes) == 1 else frozenset().union(*takes)
     if len(taken) != sum(map(len, takes)):
         twice = [block for blocks in takes for block in blocks]
         block = next(block for place, block in enumerate(twice) if block in twice[:place])
@@ -68,25 +68,31 @@ def _taken(edits: Sequence[Edit], states: dict[BlockId, Edit]) -> frozenset[Bloc
 
 def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, Edit]) -> tuple[list[ViewMessage | None], set[str]]:
     """For each message of the view what is left of it, None where nothing is; and the ids of tool blocks that went."""
-    touched = {block.seq for block in taken}
-    touched.update([block.seq for block in states])
     after: list[ViewMessage | None] = list(view.messages)
-    whole: list[ViewMessage] = []
     gone: set[str] = set()
     left = len(taken) + len(states)
-    for index in [index for index, message in enumerate(view.messages) if not touched.isdisjoint(message.seqs)]:
+    for index in [index for index, message in enumerate(view.messages) if taken.issuperset(message.ids)] if taken else ():
         message = view.messages[index]
-        if taken.issuperset(message.ids):
-            after[index] = None
-            whole.append(message)
-            left -= len(message.ids)
-        else:
-            after[index], seen = _partly(message, taken, states, view.pricer, gone)
-            left -= seen
+        after[index] = None
+        left -= len(message.ids)
+        gone.update(message.uses, message.results)
+    if left:
+        left -= _change_some(after, taken, states, view.pricer, gone)
     if left:
         _refuse_absent(view, taken.union(states))
-    gone.update(*[message.uses for message in whole], *[message.results for message in whole])
     return after, gone
+
+
+def _change_some(
+    after: list[ViewMessage | None], taken: frozenset[BlockId], states: dict[BlockId, Edit], pricer: Pricer, gone: set[str]
+) -> int:
+    """Change the messages of which the batch touches some blocks; how many these are."""
+    touched, changed = {block.seq for block in states}, 0
+    for index, message in enumerate(after):
+        if message is not None and not (touched.isdisjoint(message.seqs) and taken.isdisjoint(message.ids)):
+            after[index], seen = _partly(message, taken, states, pricer, gone)
+            changed += seen
+    return changed
 
 
 def _partly(

@@ -99,13 +99,12 @@ class Run:
         for call in range(1, session.calls + 1):
             while waiting and waiting[0][0] == call:
                 self.view = [*self.view, waiting.pop(0)[1]]
-            if call not in session.abandoned:
-                self._call(call, out)
-            out.totals.append((self.own(self.view), self.tokens(self.view)))
+            size = self.own(self.view), self.tokens(self.view)
+            out.totals.append(size if call in session.abandoned else self._call(call, size, out))
         return out
 
-    def _call(self, call: int, out: PlainReplay) -> None:
-        own, tokens = self.own(self.view), self.tokens(self.view)
+    def _call(self, call: int, size: tuple[int, int], out: PlainReplay) -> tuple[int, int]:
+        """What happens before a call whose view has this size, and the size of the view that it is sent."""
         self.changes, self.over_limit = [], False
         fires = self.step(call)
         if self.too_long() or (self.reacts and call in self.session.refused):
@@ -115,8 +114,10 @@ class Run:
                 out.findings.append(("would_have_failed", call))
         if self.over_limit:
             out.findings.append(("view_limit_exceeded", call))
+        after = (self.own(self.view), self.tokens(self.view)) if self.changes else size
         if fires or self.changes:
-            out.fired.append(Fired(call, own, self.own(self.view), tokens, self.tokens(self.view), tuple(self.changes)))
+            out.fired.append(Fired(call, size[0], after[0], size[1], after[1], tuple(self.changes)))
+        return after
 
     @property
     def window(self) -> int | None:

@@ -86,6 +86,10 @@ class Place:
         """The first call before which the trigger fires, None if it never does. O(log messages): sizes only grow until a run."""
         if limit is None:
             return None
+        if self.transcript.is_list_free and trigger.kind not in ("messages", "events") and trigger.count in ("own", "estimate"):
+            sums = self.transcript.own
+            least = limit - self.own + sums[self.upto] - (hidden if trigger.scope == "prompt" else 0)
+            return self.call_of((bisect_left if trigger.inclusive else bisect_right)(sums, least, lo=self.upto))
         return self.first_call(lambda k: is_over(trigger, self.size_at(trigger, k, hidden), limit))
 
     def first_call(self, holds: Callable[[int], bool]) -> int | None:

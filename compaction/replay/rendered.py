@@ -25,7 +25,8 @@ class LargeResults:
 
 class Rendered:
     """`own[k]` and `tokens[k]` are the sizes of the first k messages together, without what the unit asks for the list;
-    `logged[k]` and `results[k]` count the logged messages and the tool results of user messages in them."""
+    `logged[k]` and `results[k]` count the logged messages and the tool results of user messages in them. `is_list_free`:
+    the unit asks nothing for the list, so sums are sizes."""
 
     def __init__(self, messages: Sequence[ViewMessage], pricer: Pricer) -> None:
         self.messages = tuple(messages)
@@ -34,6 +35,7 @@ class Rendered:
         self.tokens = _sums(message.tokens for message in messages)
         self.logged = _sums(len(message.seqs) for message in messages)
         self.results = _sums(len(message.results) if message.role != "assistant" else 0 for message in messages)
+        self.is_list_free = not pricer.unit.view(0) and not pricer.unit.view(2)
         self._large: dict[int, LargeResults] = {}
 
     def results_above(self, chars: int) -> LargeResults:
