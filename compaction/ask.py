@@ -40,10 +40,11 @@ class SummaryRequest:
     most_tokens: int = 2000
 
     def lines(self) -> Iterator[str]:
-        """Each block as a line: the role of its message, its kind, its text in full."""
+        """Each block as a line: the role of its message, its kind, the tool that it calls, its text in full."""
         for message in self.messages:
             for visible in message.blocks:
-                yield f"{message.role} {visible.block.kind}: {self.view.pricer.text(visible.body)}"
+                words = (message.role, visible.block.kind, visible.block.tool_name or "")
+                yield f"{' '.join(filter(None, words))}: {self.view.pricer.text(visible.body)}"
 
 
 class Ask(Protocol):

@@ -40,7 +40,7 @@ class TruncateResults:
     max_tool_result_tokens: int = 5000
 
     def __post_init__(self) -> None:
-        require_whole(self.id, 1, max_tool_result_tokens=self.max_tool_result_tokens)
+        require_whole(self.id, 0, max_tool_result_tokens=self.max_tool_result_tokens)
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """Cuts every result that is long enough."""

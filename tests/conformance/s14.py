@@ -138,8 +138,8 @@ def _marked_block(block: Any) -> Any:
     found = recognise(text, "result")
     if found is None or found.mark.system != "s14":
         return block
-    head = text[: next(match.start() for match in found.mark.pattern.finditer(text) if match.end() == len(text))]
-    return {**block, "content": marked("truncated", head=head, **_numbers(found))}
+    head = next((text[: match.start()] for match in found.mark.pattern.finditer(text) if match.end() == len(text)), None)
+    return block if head is None else {**block, "content": marked("truncated", head=head, **_numbers(found))}
 
 
 def _numbers(found: Recognised) -> dict[str, Any]:
