@@ -66,10 +66,12 @@ class CallRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneFacts:
-    """What is known of the lane as a whole. `window` in tokens; `overflowed` are calls that came after a recorded compaction
-    whose trigger was an overflow, or after a recorded refusal; `summaries` the messages that recorded compactions put, each with the seq of the last message
-    that it stands for. `hidden`: tokens of a prompt that no message explains, None to take them from the first
-    reported prompt."""
+    """What is known of the lane as a whole.
+
+    `window` in tokens; `overflowed`: calls that came after a recorded compaction whose trigger was an overflow; `summaries`:
+    messages that recorded compactions put, each with the seq of the last message that it stands for; `hidden`: tokens of a
+    prompt that no message explains, None to take them from the first reported prompt.
+    """
 
     public_id: str
     format: str = ""

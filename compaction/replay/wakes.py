@@ -11,10 +11,13 @@ from collections.abc import Callable
 
 from compaction.layers.base import Layer
 from compaction.layers.clear_old_results import CLEARED, ClearOldResults
+from compaction.layers.limit_by_kind import LimitByKind
 from compaction.layers.result_budget import ResultBudget
 from compaction.layers.snip_messages import SnipMessages
 from compaction.layers.spill_results import SpillResults
 from compaction.replay.place import Place
+
+MOST_A_CHAR = 16  # what one character of a result costs at most in any unit: Python's repr of an odd one has ten
 
 Wake = Callable[[Place], int | None]
 
@@ -23,9 +26,12 @@ def wake_of(layer: Layer) -> Wake:
     """The rule of a layer."""
     if isinstance(layer, ResultBudget):
         return _large_result(layer.store_above)
-    if isinstance(layer, SpillResults) and layer.larger_than is None:
-        limits = [chars for _, chars in layer.tool_limits]
-        return _large_result(min(limits if layer.longer_than is None else [*limits, layer.longer_than], default=0))
+    if isinstance(layer, SpillResults):
+        sizes = [layer.longer_than, None if layer.larger_than is None else layer.larger_than // MOST_A_CHAR]
+        limits = [*(chars for _, chars in layer.tool_limits), *(size for size in sizes if size is not None)]
+        return _large_result(min(limits, default=0))
+    if isinstance(layer, LimitByKind):
+        return _large_result(layer.least)
     if isinstance(layer, SnipMessages):
         return _many_messages(layer.max_messages)
     if isinstance(layer, ClearOldResults):
