@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from compaction.errors import SummarizerError
@@ -103,6 +104,7 @@ class CallerAsk(NoAsk):
             raise SummarizerError(f"no summary of {len(request.messages)} messages: {type(error).__name__}") from error
 
 
+@lru_cache(maxsize=64)
 def stub_summary(tokens: int) -> str:
     """A text of so many tokens that holds no word: four characters a token."""
     return " ".join([STUB_WORD] * tokens) + "." * bool(tokens)
