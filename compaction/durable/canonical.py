@@ -58,7 +58,7 @@ def state_from(given: object, *, most_items: int = MOST_ITEMS) -> DurableContext
     """A state from a mapping; absent lists are empty. Raises DurableError `wrong_kind`, `unknown_field`, `too_many_items` and
     the refusals of the values; `place` says where: `facts.3`."""
     lists = _mapping(given, DOMAINS, "the durable state")
-    return DurableContextState(**{domain: tuple(_items(domain, lists.get(domain) or (), most_items)) for domain in lists})  # type: ignore[arg-type]
+    return DurableContextState(**{domain: tuple(_items(domain, _or_empty(lists[domain]), most_items)) for domain in lists})  # type: ignore[arg-type]
 
 
 def item_from(domain: Domain, given: object, *, place: str = "") -> Item:
@@ -67,7 +67,7 @@ def item_from(domain: Domain, given: object, *, place: str = "") -> Item:
     names = [field.name for field in fields(kind)]
     values = _mapping(given, names, place or domain)
     if kind is RetrievalTrace:
-        values = {**values, "decisions": tuple(_decisions(values.get("decisions") or (), place or domain))}
+        values = {**values, "decisions": tuple(_decisions(_or_empty(values.get("decisions")), place or domain))}
     given_fields = {name: values[name] for name in names if name in values}
     make: Callable[..., Item] = kind
     return make(**{**_required_as_null(kind), **given_fields})
@@ -102,6 +102,10 @@ def _required_as_null(kind: type[Item]) -> dict[str, object]:
 
 
 _OPTIONAL = ("reason", "status", "conflict_key", "decisions")
+
+
+def _or_empty(given: object) -> object:
+    return () if given is None else given
 
 
 def _mapping(given: object, known: Sequence[str], place: str) -> dict[str, object]:

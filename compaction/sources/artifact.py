@@ -68,12 +68,12 @@ class Artifacts:
 
     def _read(self, pointer: SourcePointer, bounds: Bounds) -> Finding:
         digest, text = hashlib.sha256(), _TextCheck(bounds.excerpt_chars)
-        with self.root.opened((pointer.session_id, *self.folders), pointer.artifact_name or "") as descriptor:
-            state = checked_file(descriptor, self.root, self.name, self.rules, bounds.most_source_bytes)
-            for piece in pieces(descriptor, state.st_size, bounds):
+        with self.root.opened((pointer.session_id, *self.folders), pointer.artifact_name or "") as file:
+            state = checked_file(file, self.root, self.name, self.rules, bounds.most_source_bytes)
+            for piece in pieces(file.descriptor, state.st_size, bounds):
                 digest.update(piece)
                 text.add(piece)
-            if has_changed(state, descriptor):
+            if has_changed(state, file):
                 raise NotFoundSource("corrupt", "changed_during_read")
         sha256 = digest.hexdigest()
         if not sha256.startswith(pointer.digest_prefix or sha256):

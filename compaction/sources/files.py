@@ -61,6 +61,22 @@ class FileRules:
 STRICT = FileRules()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFile:
+    """An open file, and the open folder in which it was found under `name`."""
+
+    descriptor: int
+    folder: int
+    name: str
+
+    def named(self) -> os.stat_result:
+        """The state of what has the name now; a link is not followed. Raises NotFoundSource where nothing has, OSError."""
+        try:
+            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            raise NotFoundSource("missing", "source_disappeared") from None
+
+
 class Root:
     """A trusted folder, held open. One that cannot be opened answers each look with the reason; close it, or use `with`."""
 
@@ -89,8 +105,8 @@ class Root:
         self._failure = self._failure or OSError(errno.EBADF, "closed")
 
     @contextlib.contextmanager
-    def opened(self, folders: Sequence[str], name: str) -> Iterator[int]:
-        """A descriptor of the file `name` in nested `folders`. Raises OSError; a name that is no segment is refused as ENOENT."""
+    def opened(self, folders: Sequence[str], name: str) -> Iterator[OpenFile]:
+        """The file `name` in nested `folders`, open. Raises OSError; a name that is no segment is refused as ENOENT."""
         if self._failure is not None:
             raise OSError(self._failure.errno, "the root cannot be used")
         current = self._descriptor
@@ -101,18 +117,18 @@ class Root:
                     os.close(current)
                 current = below
             leaf = os.open(_segment(name), _LEAF, dir_fd=current)
+            try:
+                yield OpenFile(descriptor=leaf, folder=current, name=name)
+            finally:
+                os.close(leaf)
         finally:
             if current != self._descriptor:
                 os.close(current)
-        try:
-            yield leaf
-        finally:
-            os.close(leaf)
 
 
-def checked_file(descriptor: int, root: Root, kind: str, rules: FileRules, most_bytes: int) -> os.stat_result:
+def checked_file(file: OpenFile, root: Root, kind: str, rules: FileRules, most_bytes: int) -> os.stat_result:
     """The state of an open file that may be read. Raises NotFoundSource with what speaks against it."""
-    state = os.fstat(descriptor)
+    state = os.fstat(file.descriptor)
     if not stat.S_ISREG(state.st_mode):
         raise NotFoundSource("corrupt", f"{kind}_not_a_file")
     if state.st_dev != root.device and not rules.devices:
@@ -121,15 +137,17 @@ def checked_file(descriptor: int, root: Root, kind: str, rules: FileRules, most_
         raise NotFoundSource("missing", "source_disappeared")
     if state.st_nlink > 1 and not rules.links:
         raise NotFoundSource("denied", "hard_link")
+    if not rules.links and _identity(file.named()) != _identity(state):
+        # It may have lost its second name after it was opened: the one name that it has must be the one in the root.
+        raise NotFoundSource("corrupt", "changed_during_read")
     if state.st_size > most_bytes:
         raise NotFoundSource("corrupt", "source_too_large")
     return state
 
 
-def has_changed(before: os.stat_result, descriptor: int) -> bool:
+def has_changed(before: os.stat_result, file: OpenFile) -> bool:
     """Whether the open file is another one than it was: size, times, names or place."""
-    after = os.fstat(descriptor)
-    return _identity(before) != _identity(after)
+    return _identity(before) != _identity(os.fstat(file.descriptor))
 
 
 def pieces(descriptor: int, size: int, bounds: Bounds) -> Iterator[bytes]:

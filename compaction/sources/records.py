@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 from compaction.errors import SourceSystemError
 from compaction.sources.base import Bounds, Found
 from compaction.sources.events import excerpt_of, read_object, without_end
-from compaction.sources.files import FileRules, NotFoundSource, Root, checked_file, look, read_at
+from compaction.sources.files import FileRules, NotFoundSource, OpenFile, Root, checked_file, look, read_at
 from compaction.sources.pointers import SourcePointer
 from compaction.sources.resolution import Finding
 from compaction.sources.transcript import TranscriptGrammar
@@ -67,10 +67,10 @@ class FileBytes:
         return read_at(self.descriptor, offset, length, bounds)
 
     @classmethod
-    def checked(cls, descriptor: int, root: Root, rules: FileRules, bounds: Bounds) -> FileBytes:
+    def checked(cls, file: OpenFile, root: Root, rules: FileRules, bounds: Bounds) -> FileBytes:
         """Those of a file below a root, if it is one that may be read. Raises NotFoundSource."""
-        checked_file(descriptor, root, "transcript", rules, bounds.most_source_bytes)
-        return cls(descriptor=descriptor)
+        checked_file(file, root, "transcript", rules, bounds.most_source_bytes)
+        return cls(descriptor=file.descriptor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

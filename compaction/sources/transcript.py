@@ -48,7 +48,7 @@ class Transcripts:
         bounds.start()
         passes = _Passes(self, session_id, [pointer.sequence or 0 for pointer in pointers], bounds)
         first = look(passes.read, self.name, len(pointers))
-        if not passes.changed:
+        if not passes.changed and first[0].reason != "changed_during_read":
             return list(first)
         second = look(passes.read, self.name, len(pointers))
         return [_settled(one, other, passes.changed) for one, other in zip(first, second, strict=True)]
@@ -64,10 +64,10 @@ class _Passes:
     def read(self) -> list[Finding]:
         self.changed = False
         scheme = self._scheme
-        with scheme.root.opened((), self._session_id + scheme.suffix) as descriptor:
-            state = checked_file(descriptor, scheme.root, scheme.name, scheme.rules, self._bounds.most_source_bytes)
-            found = self._scan(_lines(pieces(descriptor, state.st_size, self._bounds)))
-            self.changed = has_changed(state, descriptor)
+        with scheme.root.opened((), self._session_id + scheme.suffix) as file:
+            state = checked_file(file, scheme.root, scheme.name, scheme.rules, self._bounds.most_source_bytes)
+            found = self._scan(_lines(pieces(file.descriptor, state.st_size, self._bounds)))
+            self.changed = has_changed(state, file)
         missing = Finding(status="missing", reason="transcript_event_missing")
         return [found.get(number, missing) for number in self._wanted]
 
