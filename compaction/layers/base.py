@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol
 
 from compaction.ask import Ask
 from compaction.errors import LimitError
@@ -30,7 +30,6 @@ class Layer(Protocol):
         ...
 
 
-@runtime_checkable
 class LooksBack(Protocol):
     """A layer that also looks at the view from which its run started, such as one that puts something back."""
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from compaction.ask import Ask
 from compaction.layers.checks import check_texts, check_whole
-from compaction.layers.tool_results import cleared, tool_results
+from compaction.layers.tool_results import cleared, is_clearable, results_of_tools
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Mechanism
-from compaction.view import Plan, PromptView
+from compaction.view import Plan, PromptView, ViewMessage, VisibleBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +41,25 @@ class ClearToolResults:
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result that is cleared."""
-        results = [result for result in tool_results(view) if result.tool not in self.exclude_tools]
-        old = [result for result in results[: max(0, len(results) - self.keep)] if result.visible.body.chars > self.longer_than]
         placeholder = Body.of(self.placeholder)
-        savings = [saving for result in old if (saving := cleared(view, result, placeholder))]
+        savings = [cleared(view, message, visible, placeholder) for message, visible in self._old(view, placeholder)]
         saved = sum(saving.own for saving in savings)
         if not savings:
-            return Plan(skipped=f"{len(results)} tool results, nothing to clear beyond the newest {self.keep}")
+            return Plan(skipped=f"no tool result to clear beyond the newest {self.keep}")
         if saved < self.clear_at_least:
             return Plan(skipped=f"{saved:,} would be saved < {self.clear_at_least:,}")
-        return Plan(edits=tuple(saving.edit for saving in savings))
+        return Plan(edits=tuple(saving.edit for saving in reversed(savings)))
+
+    def _old(self, view: PromptView, placeholder: Body) -> Iterator[tuple[ViewMessage, VisibleBlock]]:
+        """The results that are to be cleared, newest first."""
+        excluded = results_of_tools(view, self.exclude_tools)
+        newer, least = 0, max(self.longer_than, placeholder.chars)
+        for message in reversed(view.messages):
+            if not message.results or (newer >= self.keep and message.largest_result <= least):
+                continue
+            for visible in reversed(message.blocks):
+                if visible.block.kind != "tool_result" or visible.block.tool_id in excluded:
+                    continue
+                if newer >= self.keep and visible.body.chars > self.longer_than and is_clearable(visible, placeholder):
+                    yield message, visible
+                newer += 1

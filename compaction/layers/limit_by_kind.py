@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import maxsize
 from typing import ClassVar, Literal, get_args
 
 from compaction.ask import Ask
@@ -11,7 +12,7 @@ from compaction.edits import clear, truncate
 from compaction.errors import LimitError
 from compaction.layers.checks import check_shares, check_texts, check_whole
 from compaction.layers.spill_results import spill_edit
-from compaction.layers.tool_results import Result, tool_results
+from compaction.layers.tool_results import Result, newest_results, tool_results
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Edit, Mechanism
@@ -26,7 +27,7 @@ class LimitByKind:
     """What happens to a tool result of each kind above so many characters: `keep`, `cut` to head and tail, `clear`, or `spill`.
 
     A cut leaves the kind's characters, of which `head_share` are the beginning. A spill that no store takes is a cut. Results in
-    another state than `whole` stay as they are.
+    another state than `whole` stay as they are, and with `only_new` those that the model has answered.
     """
 
     id: ClassVar[str] = "limit_by_kind"
@@ -50,6 +51,7 @@ class LimitByKind:
     head_share: float = 0.8
     preview_chars: int = 2_000
     placeholder: str = "[cleared]"
+    only_new: bool = False
 
     def __post_init__(self) -> None:
         check_whole(self, "preview_chars", *(f"{kind}_chars" for kind in CONTENT_KINDS))
@@ -61,8 +63,14 @@ class LimitByKind:
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result above the limit of its kind."""
-        edits = [edit for result in tool_results(view) if (edit := self._edit(view, result, ask))]
+        results = newest_results(view) if self.only_new else tool_results(view, longer_than=self.least)
+        edits = [edit for result in results if result.visible.body.chars > self.least and (edit := self._edit(view, result, ask))]
         return Plan(edits=tuple(edits)) if edits else Plan(skipped="no tool result above the limit of its kind")
+
+    @property
+    def least(self) -> int:
+        """No result of this many characters or fewer is above a limit."""
+        return min((chars for measure, chars in map(self.limit, CONTENT_KINDS) if measure != "keep"), default=maxsize)
 
     def limit(self, kind: ContentKind) -> tuple[Measure, int]:
         """What happens to this kind, and above how many characters."""
@@ -71,7 +79,7 @@ class LimitByKind:
 
     def _edit(self, view: PromptView, result: Result, ask: Ask) -> Edit | None:
         block = result.visible.block
-        if result.visible.state != "whole" or result.visible.body.chars <= min(chars for _, chars in map(self.limit, CONTENT_KINDS)):
+        if result.visible.state != "whole":
             return None
         text = view.pricer.text(result.visible.body)
         measure, chars = self.limit(content_kind(text))

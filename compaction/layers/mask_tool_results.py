@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from compaction.ask import Ask
 from compaction.layers.checks import check_texts, check_whole
-from compaction.layers.tool_results import Result, cleared, tool_results, turns_after
+from compaction.layers.tool_results import cleared, is_clearable, results_of_tools, turns_after
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Mechanism
-from compaction.view import Plan, PromptView
+from compaction.view import Plan, PromptView, ViewMessage, VisibleBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,22 +43,25 @@ class MaskToolResults:
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result that is masked."""
         placeholder = Body.of(self.placeholder)
-        savings = [saving for result in self._beyond(view) if (saving := cleared(view, result, placeholder))]
+        savings = [cleared(view, message, visible, placeholder) for message, visible in self._beyond(view, placeholder)]
         gain = sum(saving.own for saving in savings)
         if not savings:
             return Plan(skipped=f"no tool result beyond the newest {self.protect_tokens:,}")
         if gain < self.least_gain:
             return Plan(skipped=f"{gain:,} would be gained < {self.least_gain:,}")
-        return Plan(edits=tuple(saving.edit for saving in savings))
+        return Plan(edits=tuple(saving.edit for saving in reversed(savings)))
 
-    def _beyond(self, view: PromptView) -> Iterator[Result]:
+    def _beyond(self, view: PromptView, placeholder: Body) -> Iterator[tuple[ViewMessage, VisibleBlock]]:
         """The results that are not protected, newest first."""
-        since = min(turns_after(view, self.protect_turns), len(view.messages) - self.protect_messages)
-        protected = {one.block.id for message in view.messages[max(0, since) :] for one in message.blocks}
+        excluded = results_of_tools(view, self.exclude_tools)
+        end = max(0, min(turns_after(view, self.protect_turns), len(view.messages) - self.protect_messages))
         filled = 0
-        for result in reversed(list(tool_results(view))):
-            if result.visible.block.id in protected or result.tool in self.exclude_tools or result.visible.state == "cleared":
+        for message in reversed(view.messages[:end]):
+            if not message.results or (filled > self.protect_tokens and message.largest_result <= placeholder.chars):
                 continue
-            filled += result.visible.own
-            if filled > self.protect_tokens:
-                yield result
+            for visible in reversed(message.blocks):
+                if visible.block.kind != "tool_result" or visible.state == "cleared" or visible.block.tool_id in excluded:
+                    continue
+                filled += visible.own
+                if filled > self.protect_tokens and is_clearable(visible, placeholder):
+                    yield message, visible

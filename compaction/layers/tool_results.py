@@ -1,12 +1,15 @@
-"""The tool results of a view with what their calls tell, and the edits that shorten them."""
+"""The tool results of a view with what their calls tell, and the edits that shorten them.
+
+A layer may run before every call of a long session, so messages that hold nothing for it cost a glance each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compaction.edits import clear
-from compaction.messages import Block, Body
+from compaction.messages import Body
 from compaction.transcript import Edit
 from compaction.view import PromptView, ViewMessage, VisibleBlock
 
@@ -28,11 +31,12 @@ class Saving:
     own: int
 
 
-def tool_results(view: PromptView) -> Iterator[Result]:
-    """All tool results, oldest first."""
-    calls = {one.block.tool_id: one.block for one in view.blocks if one.block.kind == "tool_use"}
-    for message in view.messages:
-        yield from _results_of(message, calls)
+def tool_results(view: PromptView, *, longer_than: int = 0) -> Iterator[Result]:
+    """The tool results of more characters, oldest first."""
+    holding = [message for message in view.messages if message.results and message.largest_result > longer_than]
+    names = _names(view) if holding else {}
+    for message in holding:
+        yield from _results_of(message, names)
 
 
 def newest_results(view: PromptView) -> Iterator[Result]:
@@ -40,23 +44,33 @@ def newest_results(view: PromptView) -> Iterator[Result]:
     end = len(view.messages)
     while end and view.messages[end - 1].role != "assistant":
         end -= 1
-    calls = {one.block.tool_id: one.block for one in view.messages[end - 1].blocks if one.block.kind == "tool_use"} if end else {}
+    names = _names_in(view.messages[end - 1 : end])
     for message in view.messages[end:]:
-        yield from _results_of(message, calls)
+        yield from _results_of(message, names)
 
 
-def cleared(view: PromptView, result: Result, placeholder: Body) -> Saving | None:
-    """The placeholder in place of a result; None where it is cleared already, or would not be shorter."""
-    if result.visible.state == "cleared" or result.visible.body.chars <= placeholder.chars:
-        return None
-    block = result.visible.block
-    return Saving(clear(block.id, placeholder), result.visible.own - view.pricer.block(block, placeholder, result.message.shape))
+def cleared(view: PromptView, message: ViewMessage, visible: VisibleBlock, placeholder: Body) -> Saving:
+    """The placeholder in place of a result that `is_clearable`."""
+    return Saving(clear(visible.block.id, placeholder), visible.own - view.pricer.block(visible.block, placeholder, message.shape))
+
+
+def is_clearable(visible: VisibleBlock, placeholder: Body) -> bool:
+    """Whether a block is a result that is not cleared already and is longer than the placeholder."""
+    return visible.body.chars > placeholder.chars and visible.state != "cleared" and visible.block.kind == "tool_result"
+
+
+def results_of_tools(view: PromptView, tools: tuple[str, ...]) -> frozenset[str]:
+    """The ids of the calls of these tools."""
+    return frozenset(tool_id for tool_id, name in _names(view).items() if name in tools) if tools else frozenset()
 
 
 def turns_after(view: PromptView, turns: int) -> int:
     """Position of the message that begins the newest `turns` turns of a person: what stands there and after is protected."""
-    starts = [index for index, message in enumerate(view.messages) if is_turn(message)]
-    return starts[-turns] if 0 < turns <= len(starts) else (0 if turns else len(view.messages))
+    index = len(view.messages)
+    while turns and index:
+        index -= 1
+        turns -= is_turn(view.messages[index])
+    return index
 
 
 def is_turn(message: ViewMessage) -> bool:
@@ -64,8 +78,17 @@ def is_turn(message: ViewMessage) -> bool:
     return message.role == "user" and not message.results and message.origin in ("human", "unknown")
 
 
-def _results_of(message: ViewMessage, calls: Mapping[str | None, Block]) -> Iterator[Result]:
+def _names(view: PromptView) -> dict[str, str]:
+    return _names_in(message for message in view.messages if message.uses)
+
+
+def _names_in(messages: Iterable[ViewMessage]) -> dict[str, str]:
+    """The name of the tool of each call, by its id."""
+    blocks = (visible.block for message in messages for visible in message.blocks)
+    return {block.tool_id or "": block.tool_name or "" for block in blocks if block.kind == "tool_use"}
+
+
+def _results_of(message: ViewMessage, names: Mapping[str, str]) -> Iterator[Result]:
     for visible in message.blocks:
         if visible.block.kind == "tool_result":
-            call = calls.get(visible.block.tool_id, visible.block)
-            yield Result(message, visible, visible.block.tool_name or call.tool_name or "")
+            yield Result(message, visible, visible.block.tool_name or names.get(visible.block.tool_id or "", ""))

@@ -14,7 +14,7 @@ BY_CONTENT = Policy(
     unit="estimate",
     trigger=Trigger(kind="ratio", value=0.8, count="estimate", scope="prompt"),
     stages=(
-        Stage(layer=LimitByKind(), when="arrival"),
+        Stage(layer=LimitByKind(only_new=True), when="arrival"),
         Stage(layer=ClearToolResults(keep=6), trigger=Trigger(kind="ratio", value=0.6, count="estimate", scope="prompt")),
         Stage(layer=SummariseKeepRecent(keep_first=1, keep_ratio=0.2)),
         Stage(layer=RestoreFiles(files=3)),

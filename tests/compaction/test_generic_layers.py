@@ -169,6 +169,17 @@ class TestLimitByKind:
         assert "artifact:" in after(layer, Talk().call(text), StubAsk())[1]
         assert "characters left out" in after(layer, Talk().call(text), NoAsk())[1]
 
+    def test_only_new_results_are_looked_at_where_that_is_asked(self) -> None:
+        text = "2026-01-01 10:00:00 INFO x\n" * 40
+        talk = Talk().call(text).says("seen").call(text)
+        for only_new in (True, False):
+            texts = after(LimitByKind(log_chars=100, only_new=only_new), talk)[1::3]
+            assert [len(one) < len(text) for one in texts] == [not only_new, True]
+
+    def test_where_every_kind_is_kept_nothing_happens(self) -> None:
+        kept = LimitByKind(log="keep", diff="keep", json="keep", listing="keep", file="keep", other="keep")
+        assert after(kept, Talk().call("word " * 9_000))[1] == "word " * 9_000
+
     def test_a_cut_that_would_not_be_shorter_is_not_made(self) -> None:
         assert after(LimitByKind(other_chars=100), Talk().call("word " * 21)) == ['{"command": "x"}', "word " * 21]
 
@@ -275,7 +286,10 @@ GENERIC = (
     ClearToolResults(keep=1),
     DropInteractions(keep=1),
     LimitByKind(log_chars=50, diff_chars=50, json_chars=200, listing_chars=50, file_chars=50, other_chars=200, preview_chars=20),
+    LimitByKind(only_new=True, other_chars=200, json_chars=200, preview_chars=20),
     MaskToolResults(protect_tokens=100, least_gain=0),
+    MaskToolResults(protect_tokens=50, least_gain=10, protect_turns=1, exclude_tools=("Read",)),
+    ClearToolResults(keep=1, longer_than=30, exclude_tools=("Read",)),
     OpaqueCompaction(keep_user_tokens=50, item_tokens=10),
     SlidingWindow(keep_first=1, keep_messages=2),
     SlidingWindow(keep_tokens=100),
