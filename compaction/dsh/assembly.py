@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from compaction.dsh.estimates import estimate_message
-from compaction.dsh.events import JsonObject, content_of, data_of, message_of
+from compaction.dsh.events import JsonObject, content_of, data_of, message_of, number_of, type_of
 
 _TEXT_OF_DELTA = {
     "text-delta": ("text", "text"),
@@ -34,9 +34,10 @@ class Assembly:
     def price(self, event: JsonObject) -> int:
         """Tokens of the message that the chunks make which an assistant message cites; its own where it cites none."""
         sources = event.get("sourceEventSeqs")
-        if sources is None:
+        if not isinstance(sources, list):
             return estimate_message(content_of(message_of(event)), role="assistant")
-        return estimate_message(assembled(self._chunks[seq] for seq in sources if seq in self._chunks), role="assistant")
+        cited = (seq for seq in map(number_of, sources) if seq is not None)
+        return estimate_message(assembled(self._chunks[seq] for seq in cited if seq in self._chunks), role="assistant")
 
 
 def assembled(chunks: Iterable[JsonObject]) -> list[object]:
@@ -49,7 +50,7 @@ def assembled(chunks: Iterable[JsonObject]) -> list[object]:
             continue
         if chunk.get("type") == "block-end":
             ended[index] = chunk.get("block")
-        elif chunk.get("type") in _TEXT_OF_DELTA:
+        elif type_of(chunk) in _TEXT_OF_DELTA:
             _extend(blocks.setdefault(index, {}), chunk)
     return [block for _, block in sorted({**blocks, **ended}.items())]
 

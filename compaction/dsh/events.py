@@ -118,3 +118,8 @@ def usage_of(event: JsonObject) -> JsonObject | None:
 def tokens(value: object) -> int:
     """A count of tokens; 0 where it is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def number_of(value: object) -> int | None:
+    """A seq, turn or step; None where it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

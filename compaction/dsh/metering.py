@@ -24,6 +24,7 @@ from compaction.dsh.events import (
     content_of,
     data_of,
     message_of,
+    number_of,
     tokens,
     type_of,
     usage_of,
@@ -109,7 +110,7 @@ class Meter:
         self._prompt: int | None = None
         self._running_then = 0
         self._announced: _Price | None = None
-        self._usages: dict[tuple[object, object], JsonObject] = {}
+        self._usages: dict[tuple[int | None, int | None], JsonObject] = {}
 
     def take(self, event: JsonObject, replacement: Replacement | None) -> None:
         """Take an event; `replacement` is what the surface said to it."""
@@ -170,7 +171,7 @@ class Meter:
         if usage is None:
             return
         data = data_of(event)
-        self._usages[data.get("turn"), data.get("step")] = usage
+        self._usages[number_of(data.get("turn")), number_of(data.get("step"))] = usage
         self._prompt = sum(tokens(usage.get(bucket)) for bucket in PROMPT_BUCKETS)
         self._running_then = self._running
         if type_of(event) == ASSISTANT:

@@ -23,6 +23,7 @@ from compaction.dsh.events import (
     result_block,
     source_of,
     texts_of,
+    tokens,
     type_of,
 )
 from compaction.dsh.surface import Replacement, Surface
@@ -120,25 +121,25 @@ def text_chars(message: JsonObject) -> int:
 
 class _Found:
     def __init__(self) -> None:
-        self.compactions: dict[object, RecordedCompaction] = {}
+        self.compactions: dict[str, RecordedCompaction] = {}
         self.prunes: list[RecordedPrune] = []
 
     def take(self, event: JsonObject) -> None:
         kind, data, seq = type_of(event), data_of(event), event["seq"]
-        name = data.get("compactionId")
+        name, told = str(data.get("compactionId")), data.get("shadowedSeqs")
         if kind == START:
-            self.compactions[name] = RecordedCompaction(id=str(name), start=seq)
+            self.compactions[name] = RecordedCompaction(id=name, start=seq)
         elif kind == SUMMARY and name in self.compactions:
-            shadowed, tokens = tuple(data.get("shadowedSeqs") or ()), data.get("shadowedTokenCount")
-            self.compactions[name] = replace(self.compactions[name], summary=seq, shadowed=shadowed, tokens=tokens)
+            shadowed, price = tuple(told) if isinstance(told, list) else (), tokens(data.get("shadowedTokenCount"))
+            self.compactions[name] = replace(self.compactions[name], summary=seq, shadowed=shadowed, tokens=price)
         elif kind == END and name in self.compactions:
             outcome: Outcome = "failed" if data.get("error") is not None else "ok"
             self.compactions[name] = replace(self.compactions[name], end=seq, outcome=outcome)
 
     def replaced(self, event: JsonObject) -> None:
         source = source_of(message_of(event))
-        name = source.get("compactionId") if source.get("plugin") == COMPACT_PLUGIN else None
-        if name in self.compactions:
+        name = str(source.get("compactionId"))
+        if source.get("plugin") == COMPACT_PLUGIN and name in self.compactions:
             self.compactions[name] = replace(self.compactions[name], replaced_by=event["seq"])
 
 

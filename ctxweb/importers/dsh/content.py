@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compaction.checkpoints import recognise
-from compaction.dsh.events import ASSISTANT, COMPACT_PLUGIN, RESULT, JsonObject, content_of, message_of, source_of, type_of
+from compaction.dsh.events import ASSISTANT, COMPACT_PLUGIN, RESULT, JsonObject, content_of, data_of, message_of, source_of, type_of
 from compaction.messages import Origin
 from ctxweb.importers.anthropic_content import PATH_FIELDS, Drawn
 from ctxweb.importers.lane_log import Draft, draw
@@ -31,7 +31,7 @@ def draft_of(event: JsonObject) -> Draft:
         model=word(source.get("model")) if kind == ASSISTANT else None,
         label=None if told in ORIGINS else word(source.get("plugin")) or word(told),
         at=time_ms(event.get("time")),
-        flags=("interrupted",) if kind == ASSISTANT and event["data"].get("interrupted") is True else (),
+        flags=("interrupted",) if kind == ASSISTANT and data_of(event).get("interrupted") is True else (),
     )
 
 
