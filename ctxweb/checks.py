@@ -31,6 +31,14 @@ def home_is_writable(**_: object) -> list[Error]:
     return [Error(f"The state folder {settings.HOME.root} is not writable.", hint="Set CTXWEB_HOME to one that is.", id="ctxweb.E002")]
 
 
+@register(START)
+def audit_key_is_private(**_: object) -> list[Error]:
+    key = settings.HOME.audit_key
+    if not key.exists() or not key.stat().st_mode & 0o077:
+        return []
+    return [Error(f"Others can read {key}.", hint="Run chmod 600 on it: the key proves who wrote the audit.", id="ctxweb.E003")]
+
+
 def require_database_in_force(database: BaseDatabaseWrapper) -> None:
     """Read the modes of an open connection back.
 

@@ -69,6 +69,15 @@ class Home:
         return self.root / "secret-key"
 
     @property
+    def audit_key(self) -> Path:
+        return self.root / "audit-key"
+
+    @property
+    def audit(self) -> Path:
+        """Checkpoints of the audit chains, outside the database."""
+        return self.root / "audit"
+
+    @property
     def broker_socket(self) -> Path:
         """The broker's unix socket; in a short private folder where the home's own path is too long for one."""
         inside = self.broker / "broker.sock"
@@ -80,7 +89,7 @@ class Home:
     def prepare(self) -> None:
         """Make the folders, open to this user only; say so if that cannot be done."""
         try:
-            for folder in (self.root, self.blobs, self.uploads, self.static, self.log, self.broker):
+            for folder in (self.root, self.blobs, self.uploads, self.static, self.log, self.broker, self.audit):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise ImproperlyConfigured(

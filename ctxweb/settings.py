@@ -16,6 +16,7 @@ HOME = Home(root=_env.envpath("CTXWEB_HOME", default=BASE_DIR / "var"))
 HOME.prepare()
 SECRET_KEY = HOME.secret(HOME.secret_key)
 API_TOKEN = HOME.secret(HOME.api_token)
+AUDIT_KEY = _env.text("CTXWEB_AUDIT_KEY") or HOME.secret(HOME.audit_key)  # never in the database: it proves who wrote the audit
 CHILD_ENVIRONMENT = {**os.environ, "CTXWEB_HOME": str(HOME.root)}  # what `serve` starts its children with
 DEBUG = _env.envbool("CTXWEB_DEBUG", default=False)
 
@@ -33,6 +34,7 @@ CTXWEB_BODY_PREVIEW_BYTES = _env.envint("CTXWEB_BODY_PREVIEW_BYTES", default=409
 CTXWEB_SEARCH_SECONDS = _env.envint("CTXWEB_SEARCH_SECONDS", default=2)
 CTXWEB_CONCURRENT_IMPORTS = _env.envint("CTXWEB_CONCURRENT_IMPORTS", default=2)
 CTXWEB_REPLAY_LANES = _env.envint("CTXWEB_REPLAY_LANES", default=4)
+CTXWEB_DURABLE_ITEMS = _env.envint("CTXWEB_DURABLE_ITEMS", default=10_000)
 CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
 
 # --- where agents of this machine keep their sessions: offered on the Sessions page, read when the person says so

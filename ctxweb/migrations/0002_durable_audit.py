@@ -50,8 +50,6 @@ class Migration(migrations.Migration):
                 ),
                 ("seq", models.BigIntegerField(default=0)),
                 ("hash", models.CharField(max_length=64)),
-                ("anchored_seq", models.BigIntegerField(default=0)),
-                ("anchored_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.RunPython(add_local, migrations.RunPython.noop),

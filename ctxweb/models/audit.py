@@ -62,14 +62,11 @@ class SignOff(models.Model):
 
 class AuditHead(models.Model):
     """The end of a project's chain: the number of its last entry, which is their count, and its hash. Written in the
-    transaction that appends, under its lock, so that two workers cannot fork the chain; it is never deleted. `anchored_*` is
-    the last checkpoint that went to the file of anchors."""
+    transaction that appends, under its lock, so that two workers cannot fork the chain; it is never deleted."""
 
     project = models.OneToOneField(Project, primary_key=True, on_delete=models.PROTECT, related_name="audit_head")
     seq = models.BigIntegerField(default=0)
     hash = models.CharField(max_length=64)
-    anchored_seq = models.BigIntegerField(default=0)
-    anchored_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"head of {self.project_id} at {self.seq}"

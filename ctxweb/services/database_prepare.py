@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -13,9 +14,12 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from ctxweb.append_only import triggers, triggers_create, triggers_found
 from ctxweb.checks import START, require_database_in_force
 
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
+
+_log = logging.getLogger(__name__)
 
 
 class DatabaseNotReady(CommandError):
@@ -34,6 +38,7 @@ def database_prepare() -> None:
         require_database_in_force(connection)
         with settings.HOME.one_at_a_time("migrate"):
             _migrate()
+            _restore_triggers()
     except (DatabaseError, ImproperlyConfigured) as error:
         raise DatabaseNotReady(f"The database is not ready: {str(error).strip()}") from error
 
@@ -44,3 +49,11 @@ def _migrate() -> None:
     applied = {name for app, name in recorder.applied_migrations() if app == "ctxweb"} if recorder.has_table() else set()
     if not wanted <= applied:
         call_command("migrate", interactive=False, verbosity=0)
+
+
+def _restore_triggers() -> None:
+    """Put back what keeps tables append-only: somebody took it away, or SQLite did when it made a table anew."""
+    gone = set(triggers(connection.vendor)) - triggers_found(connection)
+    if gone:
+        _log.warning("%d triggers of tables that only grow were gone and are back: run `manage.py verify_audit`", len(gone))
+        triggers_create(connection)
