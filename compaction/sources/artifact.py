@@ -67,7 +67,7 @@ class Artifacts:
         return Finding(status="missing", reason="source_disappeared") if again.status == "missing" else again
 
     def _read(self, pointer: SourcePointer, bounds: Bounds) -> Finding:
-        digest, text = hashlib.sha256(), _TextCheck(bounds.excerpt_chars)
+        digest, text = hashlib.sha256(), TextCheck(bounds.excerpt_chars)
         with self.root.opened((pointer.session_id, *self.folders), pointer.artifact_name or "") as file:
             state = checked_file(file, self.root, self.name, self.rules, bounds.most_source_bytes)
             for piece in pieces(file.descriptor, state.st_size, bounds):
@@ -83,7 +83,7 @@ class Artifacts:
         return Finding(status="available", reason="verified_artifact", evidence_sha256=sha256, excerpt=text.excerpt)
 
 
-class _TextCheck:
+class TextCheck:
     """Whether bytes in pieces are UTF-8, and how they begin."""
 
     def __init__(self, most_chars: int) -> None:

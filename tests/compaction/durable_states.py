@@ -34,10 +34,9 @@ def evidence(memory_id: str = "m", **fields: Any) -> RetrievalEvidence:
 
 
 # Anything that a JSON text can hold, lone surrogates and control characters included.
-texts = st.text(st.characters(), max_size=40)
+texts = st.text(st.characters(), max_size=12)
 filled = texts.filter(lambda text: bool(text.split()))
-times = st.datetimes(timezones=st.timezones()).map(lambda moment: moment.isoformat()).filter(lambda text: text[19:] != "")
-ids = st.lists(filled, max_size=4, unique_by=lambda text: " ".join(text.split()))
+ids = st.lists(filled, max_size=3, unique_by=lambda text: " ".join(text.split()))
 
 
 def _listed(make: Any, *fields: Any) -> Any:
@@ -71,7 +70,9 @@ def _trace(name: str, query: str, time: str, reason: str) -> RetrievalTrace:
     return RetrievalTrace(trace_id=name, query=query, captured_at=time, decisions=decisions)
 
 
-zoned = st.sampled_from([EARLY, LATE, "2026-10-01T17:30:00+08:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]) | times
+zoned = st.sampled_from(
+    [EARLY, LATE, "2026-10-01T17:30:00+08:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.5-14:00", "20261001T0900Z"]
+)
 states = st.builds(
     DurableContextState,
     facts=_listed(_fact, filled, filled, zoned),
