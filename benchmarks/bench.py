@@ -54,7 +54,7 @@ class Bench:
 
     @cached_property
     def session(self) -> MadeSession:
-        return self._made("session.jsonl", seed=1, size=self.size)
+        return self.made("session.jsonl", seed=1, size=self.size)
 
     @property
     def grown(self) -> Path:
@@ -63,7 +63,7 @@ class Bench:
 
     @cached_property
     def small(self) -> MadeSession:
-        return self._made("small.jsonl", seed=2, size=self.size // FRACTION)
+        return self.made("small.jsonl", seed=2, size=self.size // FRACTION)
 
     @cached_property
     def rates(self) -> Rates:
@@ -89,7 +89,8 @@ class Bench:
         inherited = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
         return {**inherited, "CTXWEB_HOME": str(home), "DJANGO_SETTINGS_MODULE": "ctxweb.settings", "PYTHONPATH": str(BASE_DIR)}
 
-    def _made(self, name: str, *, seed: int, size: int) -> MadeSession:
+    def made(self, name: str, *, seed: int, size: int) -> MadeSession:
+        """A session written anew in the folder of the run."""
         file = self.work / name
         more = min(APPENDED_BYTES, size)
         told = self.module(self.work, "benchmarks.session", str(file), str(seed), str(size), str(more)).output

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from benchmarks.bench import FRACTION, Bench, imported_id, median
-from benchmarks.measure import Usage
+from benchmarks.measure import BenchFailed, Usage
 from benchmarks.peers import PEERS, peer_usage, why_skipped
 from benchmarks.rows import Row
 from ctxweb.settings import HOME
@@ -23,6 +23,8 @@ AGAIN_SECONDS = 0.3
 PAGE_MS, SEARCH_MS = 50, 20
 PAGE_GROWTH = 1.2
 PAGE_BYTES, PAGE_NODES = 100_000, 5_000
+REPLAY_SESSION = 2  # times the bytes of the session: 5,600 messages where that has 10 MB
+REPLAY_RATIO = 1 / 10_000  # of the plain engine, under the first policy
 
 
 def first_import(bench: Bench) -> Iterator[Row]:
@@ -129,6 +131,24 @@ def memory(bench: Bench) -> Iterator[Row]:
     yield Row(case="memory", what="largest process", figure=large, unit="MB", beside=beside, beside_figure=small, mark=PEAK_GROWTH)
 
 
+def replays(bench: Bench) -> Iterator[Row]:
+    """Three policies over a session that is read and priced already, beside an engine that measures everything at every call."""
+    made = bench.made("replay.jsonl", seed=3, size=REPLAY_SESSION * bench.size)
+    output = bench.module(bench.work, "benchmarks.replay", str(made.file), str(bench.reps)).output
+    for place, line in enumerate(output.splitlines()):
+        told = json.loads(line)
+        if not told["same"]:
+            raise BenchFailed(f"the replay under {told['policy']} is not that of the plain engine")
+        what = f"{told['policy']}: {told['messages']:,} messages, {told['calls']:,} calls, {told['firings']:,} firings"
+        replay_ms, plain_ms = 1000 * told["replay_s"], 1000 * told["plain_s"]
+        yield Row(
+            case="replay", what=what, figure=replay_ms, unit="ms",
+            beside="plain engine", beside_figure=plain_ms, mark=None if place else REPLAY_RATIO,
+        )  # fmt: skip
+        yield Row(case="replay", what=f"{told['policy']}: times faster", figure=plain_ms / replay_ms, unit="×")
+        yield Row(case="replay", what=f"{told['policy']}: pricing the session once", figure=1000 * told["priced_s"], unit="ms")
+
+
 CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "import": first_import,
     "again": again,
@@ -137,4 +157,5 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "view": view,
     "search": search,
     "memory": memory,
+    "replay": replays,
 }

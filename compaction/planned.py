@@ -77,19 +77,23 @@ def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, 
         left -= len(message.ids)
         gone.update(message.uses, message.results)
     if left:
-        left -= _change_some(after, taken, states, view.pricer, gone)
+        left -= _change_some(after, taken, states, view.pricer, gone, left)
     if left:
         _refuse_absent(view, taken.union(states))
     return after, gone
 
 
 def _change_some(
-    after: list[ViewMessage | None], taken: frozenset[BlockId], states: dict[BlockId, Edit], pricer: Pricer, gone: set[str]
+    after: list[ViewMessage | None], taken: frozenset[BlockId], states: dict[BlockId, Edit], pricer: Pricer, gone: set[str], left: int
 ) -> int:
-    """Change the messages of which the batch touches some blocks; how many these are."""
+    """Change the messages of which the batch touches some blocks, `left` in all, and say how many were found. From the newest on:
+    a layer that runs before every call changes what has just grown old."""
     touched, changed = {block.seq for block in states}, 0
-    for index, message in enumerate(after):
-        if message is not None and not (touched.isdisjoint(message.seqs) and taken.isdisjoint(message.ids)):
+    for index in range(len(after) - 1, -1, -1):
+        if changed == left:
+            break
+        message = after[index]
+        if message is not None and not (touched.isdisjoint(message.seqs) and (not taken or taken.isdisjoint(message.ids))):
             after[index], seen = _partly(message, taken, states, pricer, gone)
             changed += seen
     return changed

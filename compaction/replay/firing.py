@@ -48,6 +48,11 @@ class Replay:
     failures: tuple[Failure, ...]
 
     @property
+    def window(self) -> int | None:
+        """The context window that held, in tokens: the session's, else the one that the policy assumes."""
+        return self.policy.window if self.session.facts.window is None else self.session.facts.window
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What a reader must be told: failures, one finding for neighbouring calls, and what the transcript lacks."""
         return findings_of(self.session, self.failures)

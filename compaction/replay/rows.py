@@ -68,9 +68,9 @@ class CallRow(NamedTuple):
 class LaneFacts:
     """What is known of the lane as a whole.
 
-    `window` in tokens; `overflowed`: calls that came after a recorded compaction whose trigger was an overflow; `summaries`:
-    messages that recorded compactions put, each with the seq of the last message that it stands for; `hidden`: tokens of a
-    prompt that no message explains, None to take them from the first reported prompt.
+    `window` in tokens; `overflowed`: calls that came after a recorded compaction whose trigger was an overflow, or after a
+    recorded refusal; `summaries`: messages that recorded compactions put, each with the seq of the last message that it
+    stands for; `hidden`: tokens of a prompt that no message explains, None to take them from the first reported prompt.
     """
 
     public_id: str

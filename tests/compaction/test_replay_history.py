@@ -10,6 +10,7 @@ from compaction.history import History, view_at
 from compaction.messages import Block, Message
 from compaction.replay.firing import Replay
 from compaction.replay.history import history_of
+from compaction.replay.report import fingerprint, report_of, written
 from compaction.replay.run import replay
 from compaction.transcript import Edit
 from tests.compaction.test_replay import SCALED, huge_messages, often_enough
@@ -96,3 +97,24 @@ def test_what_a_recorded_compaction_put_into_a_message_is_taken_out_before_any_c
     (taken,) = history.ledger
     assert taken.never_sent
     assert history.compactions[0].index is None
+
+
+def test_the_report_goes_from_pressure_to_originals_and_a_second_replay_from_the_raw_rows_proves_the_same() -> None:
+    def made() -> Replay:
+        return replay(generated(3, steps=14, scale=300, odd=False, window=9_000), s14(trigger=2_000, hard_limit=3_000).policy)
+
+    replayed = made()
+    report = report_of(replayed)
+    first, last = report.firings[0], replayed.view_at(report.last_call)
+    assert first.pressure_before == (replayed.session.hidden + first.tokens_before) / 9_000
+    assert sum(seen.tokens for seen in report.view) == last.tokens
+    visible = {one.block.id for one in last.blocks if one.state == "whole"}
+    assert visible.isdisjoint(original.block for original in report.originals)
+    for original in report.originals:
+        row = next(row for row in replayed.session.blocks_of(original.block.seq) if row.i == original.block.i)
+        assert (original.digest, original.pointer) == (row.digest, f"transcript:{'b' * 16}:{original.block.seq}")
+    lines = list(written(report, again=fingerprint(made())))
+    assert lines[-1] == "replayed from the raw records: the same"
+    assert any(line.startswith(f"call {first.call} (call): {first.own_before:,} → {first.own_after:,}") for line in lines)
+    other = replay(replayed.session, s14(trigger=2_500, hard_limit=3_000).policy)
+    assert list(written(report, again=fingerprint(other)))[-1].endswith(", another")
