@@ -241,7 +241,8 @@ class _Walk:
         return ahead[-1]
 
     def _add(self, kind: Kind, first: int, says: str, *, last: int | None = None) -> None:
-        if len(self.found) < MOST_BREAKS:
+        is_known = any((one.kind, one.first) == (kind, first) for one in self.found[-1:])
+        if not is_known and len(self.found) < MOST_BREAKS:
             self.found.append(Break(kind=kind, first=first, last=first if last is None else last, says=says))
 
 
