@@ -60,7 +60,7 @@ class Block:
     `state` is the state in which the file logged it (`spilled` for a persisted output whose preview is the body).
     `signature_chars` is the length of a thinking block's signature, of which its prompt size is estimated.
     `media_bytes` is the decoded size of an image or document; its body is then a label, never the base64 text.
-    `path` is the file that a tool call names; `pointer` is where a spilled text lies (shown, never opened).
+    `path` is the file that a tool call names, or that a result says was read; `pointer` is where a spilled text lies (shown, never opened).
     `flags` are short words for odd shapes that a reader normalised, e.g. `content_not_text`.
     """
 

@@ -180,6 +180,7 @@ def _read_tool_result(block: dict[str, Any]) -> Drawn:
     flags = tuple(dict.fromkeys(flag for part in inner for flag in part.flags))
     rare = Rare(
         state="spilled" if spilled else "whole",
+        path=word(block.get("_read_path")),
         pointer=word(pointer[1].strip()) if pointer else None,
         media_type=images[0].media.media_type if images and images[0].media else None,
         media_bytes=sum(part.media.size or 0 for part in images if part.media) if images else None,

@@ -44,6 +44,7 @@ def test_a_transcript_is_a_session_whose_answers_are_calls() -> None:
     assert reading.view(2) == ["Go", '{"path":"a.py"}', "x = 1"]
     assert [message.native_id for message in reading.messages] == [f"transcript:s1:{number}" for number in (1, 2, 3, 4)]
     assert reading.messages[0].at == 1_787_216_400_000
+    assert reading.messages[2].blocks[0].path == "a.py"
     assert reading.history.findings == ()
 
 

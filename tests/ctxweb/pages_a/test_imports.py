@@ -194,6 +194,17 @@ def test_agents_folders_are_offered_by_name_and_size_only(client: Client, tmp_pa
     assert "2.00 kB" in page
 
 
+def test_packed_logs_count_as_session_files_of_their_agent(tmp_path: Path, settings: Any) -> None:
+    place = tmp_path / ".dsh" / "sessions" / "--home-me--" / "s-1"
+    place.mkdir(parents=True)
+    (place / "session.jsonl.zstd").write_bytes(b"x" * 10)
+    (place / "session.jsonl").write_bytes(b"x" * 5)
+    (place / "session.lock").write_bytes(b"x")
+    settings.CTXWEB_DSH_ROOTS = [tmp_path / ".dsh"]
+    (found,) = found_folders()
+    assert (found.agent, found.files, found.size) == ("DeepSeek Harness", 2, 15)
+
+
 @pytest.mark.usefixtures("worker")
 def test_the_api_answers_201_then_200_for_the_same_bytes(client: Client) -> None:
     token = {"Authorization": f"Bearer {settings.API_TOKEN}"}
