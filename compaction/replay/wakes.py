@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from compaction.layers.base import Layer
 from compaction.layers.clear_old_results import CLEARED, ClearOldResults
+from compaction.layers.clear_thinking import ClearThinking
 from compaction.layers.limit_by_kind import LimitByKind
 from compaction.layers.result_budget import ResultBudget
 from compaction.layers.snip_messages import SnipMessages
@@ -30,6 +31,8 @@ def wake_of(layer: Layer) -> Wake:
         sizes = [layer.longer_than, None if layer.larger_than is None else layer.larger_than // MOST_A_CHAR]
         limits = [*(chars for _, chars in layer.tool_limits), *(size for size in sizes if size is not None)]
         return _large_result(min(limits, default=0))
+    if isinstance(layer, ClearThinking):
+        return _thinking
     if isinstance(layer, LimitByKind):
         return _large_result(layer.least)
     if isinstance(layer, SnipMessages):
@@ -48,6 +51,15 @@ def _large_result(chars: int) -> Wake:
         return place.call_of(large.messages[at] + 1) if at < len(large.messages) else None
 
     return wake
+
+
+def _thinking(place: Place) -> int | None:
+    """A message with thinking arrives: the run before left no more of them than are kept."""
+    messages = place.transcript.messages
+    for at in range(place.upto, len(messages)):
+        if any(visible.block.kind == "thinking" for visible in messages[at].blocks):
+            return place.call_of(at + 1)
+    return None
 
 
 def _many_messages(most: int) -> Wake:
