@@ -5,6 +5,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
+from ctxweb.configured import configured_sources
 from ctxweb.environment import Environment
 from ctxweb.home import Home
 
@@ -36,6 +37,13 @@ CTXWEB_CONCURRENT_IMPORTS = _env.envint("CTXWEB_CONCURRENT_IMPORTS", default=2)
 CTXWEB_REPLAY_LANES = _env.envint("CTXWEB_REPLAY_LANES", default=4)
 CTXWEB_DURABLE_ITEMS = _env.envint("CTXWEB_DURABLE_ITEMS", default=10_000)
 CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
+
+# --- sources: how they are verified and watched; stores and repositories stand in a file of their own
+CTXWEB_SOURCES = configured_sources(_env.envpath("CTXWEB_SOURCES", default=HOME.root / "sources.json"))
+CTXWEB_SOURCE_BYTES = _env.envint("CTXWEB_SOURCE_BYTES", default=4 * 1024**3)
+CTXWEB_SOURCE_SECONDS = _env.envint("CTXWEB_SOURCE_SECONDS", default=30)
+CTXWEB_EVENTS = _env.envbool("CTXWEB_EVENTS", default=True)
+CTXWEB_WATCHERS = _env.envint("CTXWEB_WATCHERS", default=50)
 
 # --- where agents of this machine keep their sessions: offered on the Sessions page, read when the person says so
 CTXWEB_CLAUDE_ROOTS = [

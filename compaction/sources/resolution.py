@@ -36,6 +36,17 @@ Reason = Literal[
     "source_too_large",
     "changed_during_read",
     "manifest_invalid",
+    "verified_object",
+    "object_missing",
+    "object_digest_mismatch",
+    "object_not_utf8",
+    "redirect_refused",
+    "signature_expired",
+    "store_denied",
+    "verified_blob",
+    "blob_missing",
+    "blob_digest_mismatch",
+    "blob_not_utf8",
     "unsupported_scheme",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
