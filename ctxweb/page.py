@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
+from compaction.policies import POLICIES
 from ctxweb import addresses
 from ctxweb.models import History, Session
 from ctxweb.queries.report import SOUND
@@ -182,6 +183,13 @@ TABS: tuple[TabKind, ...] = (
         key="g f",
         address=_fate_address,
         answer=lambda session, chosen: f"block {chosen.block}",
+    ),
+    TabKind(
+        id="replay",
+        label="Replay",
+        key="g r",
+        address=lambda session, chosen: addresses.replay(session.public_id) if session.call_count else None,
+        answer=lambda session, chosen: f"{len(POLICIES)} policies",
     ),
     TabKind(
         id="import",

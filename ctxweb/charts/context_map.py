@@ -126,12 +126,13 @@ def context_map(figures: MapFigures, *, stack: Stack) -> ContextMap:
 
 
 def _within_points(figures: MapFigures, *, overhead: int, scale: Scale) -> tuple[Bin, ...]:
-    """Fewer bins until all paths together have few enough points."""
-    bins = figures.bins
-    drops = [drop.before_call for drop in figures.drops]
+    """Fewer bins until all paths together have few enough points. Where drops alone force more bins than that, their edges go."""
+    bins, drops = figures.bins, [drop.before_call for drop in figures.drops]
     points = _points(bins, overhead=overhead, scale=scale)
     while points > figures.points and len(bins) > FEWEST_BINS:
-        bins = _coarser(bins, drops=drops, most=max(FEWEST_BINS, int(len(bins) * min(figures.points / points, 0.9))))
+        most = max(FEWEST_BINS, int(len(bins) * min(figures.points / points, 0.9)))
+        fewer = _coarser(bins, drops=drops, most=most)
+        bins = fewer if len(fewer) < len(bins) else _coarser(bins, drops=(), most=most)
         points = _points(bins, overhead=overhead, scale=scale)
     return bins
 

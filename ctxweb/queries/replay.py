@@ -83,6 +83,7 @@ class ReplayDetail:
     window: int | None
     hidden: int
     trigger: float | None
+    counts_messages_only: bool
     hard_limit: int | None
     arrived: SizePair
     last: SizePair
@@ -153,6 +154,7 @@ def _detail(lane: Lane, run: ReplayRun, rows: Sequence[FiringRow], *, sent: int)
         window=window,
         hidden=stored.hidden,
         trigger=None if trigger is None else threshold(trigger, window),
+        counts_messages_only=trigger is not None and trigger.scope == "messages",
         hard_limit=run.policy.guard.hard_limit,
         arrived=_arrived(run),
         last=_size_at(run, lane.session.call_count),

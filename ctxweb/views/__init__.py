@@ -9,6 +9,7 @@ from ctxweb.views.jobs import cancel, job, jobs, retry
 from ctxweb.views.ledger import ledger
 from ctxweb.views.messages import messages
 from ctxweb.views.overview import overview
+from ctxweb.views.replay import replay, replay_change
 from ctxweb.views.report import record, report
 from ctxweb.views.search import search
 from ctxweb.views.sessions import sessions
@@ -24,6 +25,8 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/view/<int:n>", view, name="view"),
     path("s/<slug:session_id>/ledger", ledger, name="ledger"),
     path("s/<slug:session_id>/b/<str:block>", fate, name="fate"),
+    path("s/<slug:session_id>/replay", replay, name="replay"),
+    path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
     path("s/<slug:session_id>/import", report, name="report"),
     path("s/<slug:session_id>/import/<int:number>", record, name="record"),
     path("s/<slug:session_id>/body/<str:digest>", body, name="body"),
