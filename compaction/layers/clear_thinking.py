@@ -38,6 +38,8 @@ class ClearThinking:
 
 
 def _thinks(message: ViewMessage) -> bool:
+    if len(message.ids) == len(message.uses):
+        return False
     for visible in message.blocks:  # noqa: SIM110 - `any` costs three times as much, before every call of a session
         if visible.block.kind == "thinking":
             return True
