@@ -96,9 +96,11 @@ class Place:
         """The first call at which `holds(messages arrived)` is true, where it stays true once it is."""
         if self.next_call is None:
             return None
-        last = len(self.transcript.messages)
-        k = bisect_left(range(self.upto, last + 1), True, key=holds) + self.upto
-        return self.call_of(k)
+        low, step, last = self.upto, 1, len(self.transcript.messages)
+        while low + step <= last and not holds(low + step - 1):  # soon, mostly: look near first
+            low, step = low + step, 2 * step
+        found = bisect_left(range(low, min(low + step, last + 1)), True, key=holds)
+        return self.call_of(low + found)
 
     def call_of(self, k: int) -> int | None:
         """The first call, from `next_call` on, that was sent the k-th message of the transcript."""

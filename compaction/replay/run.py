@@ -88,7 +88,15 @@ class _Run:
             self._place = self._place.after(call, self._at(call, self._place.view(call)))
 
     def _next(self) -> int | None:
-        return min((call for wake in self._wakes if (call := wake(self._place)) is not None), default=None)
+        """The next call at which something may happen."""
+        soonest: int | None = None
+        for wake in self._wakes:
+            call = wake(self._place)
+            if call is not None and (soonest is None or call < soonest):
+                soonest = call
+                if call == self._place.next_call:
+                    break
+        return soonest
 
     def _at(self, call: int, view: PromptView) -> PromptView:
         """The runs before one call, and the view that they leave."""
