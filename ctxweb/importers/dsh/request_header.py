@@ -6,7 +6,6 @@ The header is logged after the messages that enter the first step, so these wait
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 from compaction.dsh.events import JsonObject
@@ -77,20 +76,23 @@ class RequestHeader:
         return not is_first
 
     def _replace(self, texts: dict[str, str], place: Place) -> None:
-        edits: list[Edit] = []
-        view = list(self._log.view)
-        for before, name in pairwise((None, SYSTEM, TOOLS)):
-            if name is None or texts.get(name) == self._texts.get(name):
-                continue
-            gone = self._seqs.pop(name, None)
-            takes = self._log.blocks_of([gone]) if gone is not None else ()
-            puts = (self._append(name, texts[name], place),) if name in texts else ()
-            stands = self._log.blocks_of([self._seqs[before]])[-1] if not takes and before in self._seqs else None
-            edits.append(Edit(verb="replace" if puts else "remove", takes=takes, puts=puts, after=stands))
-            at = view.index(gone) if gone is not None else 1 if stands is not None else len(view)
-            view[at : at + len(takes[:1])] = puts
-        if edits:
-            self._log.edit(Compaction(mechanism="request_header", line=place.line, edits=tuple(edits), at=place.at), view=view)
+        names = [name for name in (SYSTEM, TOOLS) if texts.get(name) != self._texts.get(name)]
+        if SYSTEM in names and SYSTEM not in self._seqs:
+            names = [SYSTEM, TOOLS]  # a system prompt stands in front of the tools, so they come anew behind it
+        if not names:
+            return
+        gone = [self._seqs.pop(name) for name in names if name in self._seqs]
+        before = None if gone else self._seqs.get(SYSTEM)
+        puts = [self._append(name, texts[name], place) for name in names if name in texts]
+        at = self._log.view.index(gone[0]) if gone else len(self._log.view) if before is None else self._log.view.index(before) + 1
+        edit = Edit(
+            verb="replace" if puts else "remove",
+            takes=self._log.blocks_of(gone),
+            puts=tuple(puts),
+            after=None if before is None else self._log.blocks_of([before])[-1],
+        )
+        view = [*self._log.view[:at], *puts, *(seq for seq in self._log.view[at:] if seq not in gone)]
+        self._log.edit(Compaction(mechanism="request_header", line=place.line, edits=(edit,), at=place.at), view=view)
 
     def _append(self, name: str, text: str, place: Place) -> int:
         draft = Draft(role="system", origin="harness", pieces=(draw("text", text),), label=name, records=0)

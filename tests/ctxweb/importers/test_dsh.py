@@ -188,6 +188,13 @@ def test_another_header_replaces_what_changed_in_it_and_is_no_compaction() -> No
     assert {call.fidelity for call in reading.calls} == {"exact"}
 
 
+def test_a_system_prompt_that_comes_later_stands_in_front_of_the_tools() -> None:
+    reading = lane(user("a"), header(None, [{"name": "x"}]), said("b"), header("One", [{"name": "x"}]), said("c"), header(None), said("d"))
+    assert reading.view(2)[:2] == ["One", '[{"name":"x"}]']
+    assert reading.view(3) == ["a", "b", "c"]
+    assert {call.fidelity for call in reading.calls} == {"exact"}
+
+
 def test_the_same_header_again_changes_nothing() -> None:
     assert compactions(lane(user("a"), header(), said("b"), header(), said("c"))) == []
 
