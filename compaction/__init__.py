@@ -13,19 +13,38 @@ if TYPE_CHECKING:
     from compaction.ask import Ask, Asked, CallerAsk, NoAsk, StubAsk, SummaryRequest
     from compaction.counters import COUNTERS
     from compaction.counters.units import UNITS, Unit, unit_named
+    from compaction.durable.canonical import state_digest, state_from, state_from_json, state_to_json
+    from compaction.durable.evidence import capture_retrieval_evidence
+    from compaction.durable.pending import transition_pending_item
+    from compaction.durable.succession import Difference, check_successor, difference
+    from compaction.durable.values import (
+        DurableContextState,
+        DurableFact,
+        PendingItem,
+        RetrievalDecision,
+        RetrievalEvidence,
+        RetrievalTrace,
+    )
     from compaction.edits import LedgerEntry
     from compaction.errors import (
+        AuditError,
         CompactionError,
+        DurableError,
         EditError,
         EncodingError,
         LimitError,
         OrphanError,
+        PendingItemUnknown,
         PolicyError,
         ProtocolError,
         ProviderRuleError,
+        SourcePointerError,
+        SourceSystemError,
         StoreError,
+        SuccessionError,
         SummarizerError,
         TranscriptError,
+        UnsupportedSchemeError,
         ViewLimitExceeded,
     )
     from compaction.folder_ask import FolderAsk
@@ -42,7 +61,17 @@ if TYPE_CHECKING:
     from compaction.pricing import Pricer
     from compaction.protocol import safe_cuts, validate_tool_protocol, validate_view
     from compaction.protocol_rules import PROVIDER_RULES, Breach, breaches, check_rules, rules_named, turns_of_view
+    from compaction.render import render_durable_context
     from compaction.run_stats import RunStats, stats
+    from compaction.sources import SCHEMES
+    from compaction.sources.artifact import Artifacts
+    from compaction.sources.base import Bounds
+    from compaction.sources.files import FileRules, Root
+    from compaction.sources.parse import parse_source_pointer
+    from compaction.sources.pointers import SourcePointer
+    from compaction.sources.resolution import SourceResolution
+    from compaction.sources.resolver import Resolved, Resolver, resolve_durable_sources
+    from compaction.sources.transcript import Transcripts
     from compaction.summarizers import SUMMARIZERS, Extractive, Recorded, RecordedSummary, Stub, Summarizer, summarizer_named
     from compaction.transcript import Compaction, Edit
     from compaction.view import Applied, Plan, PromptView, ViewMessage, VisibleBlock
@@ -53,24 +82,33 @@ __all__ = [
     "LAYERS",
     "POLICIES",
     "PROVIDER_RULES",
+    "SCHEMES",
     "SUMMARIZERS",
     "UNITS",
     "Applied",
+    "Artifacts",
     "Ask",
     "Asked",
+    "AuditError",
     "Block",
     "BlockId",
     "Body",
+    "Bounds",
     "Breach",
     "CallerAsk",
     "Compacted",
     "CompactedMessages",
     "Compaction",
     "CompactionError",
+    "Difference",
+    "DurableContextState",
+    "DurableError",
+    "DurableFact",
     "Edit",
     "EditError",
     "EncodingError",
     "Extractive",
+    "FileRules",
     "FolderAsk",
     "Guard",
     "History",
@@ -83,6 +121,8 @@ __all__ = [
     "Message",
     "NoAsk",
     "OrphanError",
+    "PendingItem",
+    "PendingItemUnknown",
     "Plan",
     "Policy",
     "PolicyError",
@@ -93,36 +133,60 @@ __all__ = [
     "ProviderRuleError",
     "Recorded",
     "RecordedSummary",
+    "Resolved",
+    "Resolver",
+    "RetrievalDecision",
+    "RetrievalEvidence",
+    "RetrievalTrace",
+    "Root",
     "RunStats",
+    "SourcePointer",
+    "SourcePointerError",
+    "SourceResolution",
+    "SourceSystemError",
     "Stage",
     "StoreError",
     "Stub",
     "StubAsk",
+    "SuccessionError",
     "Summarizer",
     "SummarizerError",
     "SummaryRequest",
     "TokenMeter",
     "TranscriptError",
+    "Transcripts",
     "Trigger",
     "Unit",
     "UnitMeasurement",
+    "UnsupportedSchemeError",
     "ViewLimitExceeded",
     "ViewMessage",
     "VisibleBlock",
     "breaches",
+    "capture_retrieval_evidence",
     "check_rules",
+    "check_successor",
     "compact",
     "compact_if_needed",
+    "difference",
     "fate_of",
     "fold",
+    "parse_source_pointer",
     "policy_from_data",
     "policy_named",
     "policy_to_data",
     "read_wire",
+    "render_durable_context",
+    "resolve_durable_sources",
     "rules_named",
     "safe_cuts",
+    "state_digest",
+    "state_from",
+    "state_from_json",
+    "state_to_json",
     "stats",
     "summarizer_named",
+    "transition_pending_item",
     "turns_of_view",
     "unit_named",
     "validate_tool_protocol",
@@ -136,9 +200,15 @@ _HOMES: dict[str, str] = {
     "ask": "Ask Asked CallerAsk NoAsk StubAsk SummaryRequest",
     "counters": "COUNTERS",
     "counters.units": "UNITS Unit unit_named",
+    "durable.canonical": "state_digest state_from state_from_json state_to_json",
+    "durable.evidence": "capture_retrieval_evidence",
+    "durable.pending": "transition_pending_item",
+    "durable.succession": "Difference check_successor difference",
+    "durable.values": "DurableContextState DurableFact PendingItem RetrievalDecision RetrievalEvidence RetrievalTrace",
     "edits": "LedgerEntry",
-    "errors": "CompactionError EditError EncodingError LimitError OrphanError PolicyError ProtocolError "
-    "ProviderRuleError StoreError SummarizerError TranscriptError ViewLimitExceeded",
+    "errors": "AuditError CompactionError DurableError EditError EncodingError LimitError OrphanError PendingItemUnknown "
+    "PolicyError ProtocolError ProviderRuleError SourcePointerError SourceSystemError StoreError SuccessionError "
+    "SummarizerError TranscriptError UnsupportedSchemeError ViewLimitExceeded",
     "folder_ask": "FolderAsk",
     "history": "History fate_of fold view_at",
     "layers": "LAYERS",
@@ -153,7 +223,17 @@ _HOMES: dict[str, str] = {
     "pricing": "Pricer",
     "protocol": "safe_cuts validate_tool_protocol validate_view",
     "protocol_rules": "Breach PROVIDER_RULES breaches check_rules rules_named turns_of_view",
+    "render": "render_durable_context",
     "run_stats": "RunStats stats",
+    "sources": "SCHEMES",
+    "sources.artifact": "Artifacts",
+    "sources.base": "Bounds",
+    "sources.files": "FileRules Root",
+    "sources.parse": "parse_source_pointer",
+    "sources.pointers": "SourcePointer",
+    "sources.resolution": "SourceResolution",
+    "sources.resolver": "Resolved Resolver resolve_durable_sources",
+    "sources.transcript": "Transcripts",
     "summarizers": "Extractive Recorded RecordedSummary SUMMARIZERS Stub Summarizer summarizer_named",
     "transcript": "Compaction Edit",
     "view": "Applied Plan PromptView ViewMessage VisibleBlock",
