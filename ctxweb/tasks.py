@@ -1,7 +1,7 @@
 """Celery's side of the jobs: each task takes an id, or nothing, and calls the service of the same name."""
 
 from ctxweb.celery import app
-from ctxweb.services import jobs_run
+from ctxweb.services import jobs_run, source_jobs
 
 
 @app.task(name="ctxweb.tasks.job_run")
@@ -12,3 +12,8 @@ def job_run(job_id: int) -> None:
 @app.task(name="ctxweb.tasks.jobs_sweep")
 def jobs_sweep() -> None:
     jobs_run.jobs_sweep()
+
+
+@app.task(name="ctxweb.tasks.verifications_due")
+def verifications_due() -> None:
+    source_jobs.verifications_due()

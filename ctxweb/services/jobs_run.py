@@ -20,12 +20,13 @@ from ctxweb.services.history_replay import replay_work
 from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
 from ctxweb.services.importing.import_run import blob_release, import_run
 from ctxweb.services.importing.removing import source_remove
+from ctxweb.services.source_jobs import verify_work
 from ctxweb.storage import StorageError, leftovers_remove
 
 SLICE_SECONDS = 50  # a long job is a chain of tasks of under a minute
 RETRY_SECONDS = 30
 SWEEP_BATCH = 20
-WORK: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import, "replay": replay_work}
+WORK: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import, "replay": replay_work, "verify": verify_work}
 _RETRIED_STORAGE = ("disk_full", "unwritable")
 _log = logging.getLogger(__name__)
 
