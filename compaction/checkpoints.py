@@ -63,6 +63,7 @@ MARKS: tuple[Mark, ...] = (
     _mark("langchain", "checkpoint", "message", "start", r"Here is a summary of the conversation to date:"),
     _mark("kimi", "checkpoint", "message", "start", r"Previous context has been compacted\."),
     _mark("roo", "checkpoint", "message", "start", r"## Conversation Summary\b"),
+    _mark("ctxweb", "checkpoint", "message", "start", r"\[Summary of the conversation so far\]\n"),
     _mark("s14", "checkpoint", "message", "start", r"\[(?:之前的)?对话摘要\]\n"),
     _mark("s14", "acknowledgement", "message", "whole", r"好的, 我已了解之前的对话内容。(?:请继续。)?"),
     _mark(

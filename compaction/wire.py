@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from compaction.checkpoints import result_state
+from compaction.checkpoints import is_checkpoint, result_state
 from compaction.counters.sizes import json_text
 from compaction.counters.units import NO_CONTENT, Shape
 from compaction.messages import Block, BlockId, BlockState, Body, Origin, Role
@@ -48,8 +48,16 @@ def _message(seq: int, raw: Raw, pricer: Pricer) -> ViewMessage:
     else:
         nothing = Block(id=BlockId(seq, 1), kind="text", body=Body.of(""), flags=(NO_CONTENT,))
         blocks = [visible_block(nothing, pricer, shape)]
-    results = all(one.block.kind == "tool_result" for one in blocks)
-    return view_message(role, "tool" if results else ORIGINS[role], shape, blocks, pricer, raw=raw)
+    return view_message(role, _origin(role, blocks[0], pricer), shape, blocks, pricer, raw=raw)
+
+
+def _origin(role: Role, first: VisibleBlock, pricer: Pricer) -> Origin:
+    """Who wrote a message, by its first block: a tool, a compaction whose mark it bears, or whoever has the role."""
+    if first.block.kind == "tool_result":
+        return "tool"
+    if first.block.kind == "compaction" or (role == "user" and first.block.kind == "text" and is_checkpoint(pricer.text(first.body))):
+        return "summary"
+    return ORIGINS[role]
 
 
 def _visible(place: BlockId, raw: object, pricer: Pricer) -> VisibleBlock:
@@ -69,6 +77,8 @@ def _block(place: BlockId, raw: object) -> Block:
         return Block(id=place, kind="text", body=_body(str(raw["text"])))
     if kind == "thinking" and isinstance(raw.get("thinking"), str):
         return Block(id=place, kind="thinking", body=_body(str(raw["thinking"])))
+    if kind == "compaction" and isinstance(raw.get("content"), str):
+        return Block(id=place, kind="compaction", body=_body(str(raw["content"])))
     if kind in MEDIA:
         return Block(id=place, kind="image" if kind == "image" else "document", body=_body(str(kind)))
     return Block(id=place, kind="opaque", body=_body(json_text(raw)))

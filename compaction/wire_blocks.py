@@ -23,6 +23,8 @@ def wire_block(block: Block, text: str) -> dict[str, object]:
         return {"type": "tool_result", "tool_use_id": block.tool_id or "", "content": text, **error}
     if block.kind == "thinking":
         return {"type": "thinking", "thinking": text}
+    if block.kind == "compaction":
+        return {"type": "compaction", "content": text}
     return {"type": block.kind, "text": text}
 
 

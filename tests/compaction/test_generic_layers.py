@@ -23,6 +23,7 @@ from compaction.layers.summarise_all import SummariseAll
 from compaction.layers.summarise_keep_recent import SummariseKeepRecent
 from compaction.limits import Limits
 from compaction.view import Plan, PromptView
+from compaction.wire import read_wire, write_wire
 from tests.compaction.talk import Talk, shown, talks
 
 WINDOW = Limits(window=1_000)
@@ -238,6 +239,14 @@ class TestSummaries:
         view, _ = planned(OpaqueCompaction(keep_user_tokens=5), Talk().says("a " * 90).user("go").call(LONG).view())
         assert [visible.block.kind for visible in view.blocks] == ["text", "compaction"]
         assert view.messages[0].blocks[0].block.id.seq == 2
+
+    @pytest.mark.parametrize("layer", [SummariseAll(), OpaqueCompaction()])
+    def test_a_summary_that_a_caller_gives_back_is_no_text_of_a_person(self, layer: Layer) -> None:
+        view = planned(layer, Talk().user("go " * 40).call(LONG).view())[0]
+        again = read_wire(write_wire(view), view.pricer)
+        assert [message.origin for message in again.messages] == ["summary"]
+        assert shown(again) == shown(view)
+        assert len(planned(SummariseAll(keep_user_tokens=500), again)[1].asked) == 1
 
     def test_the_request_says_how_long_the_answer_may_be_and_on_what_it_shall_look(self) -> None:
         asked: list[SummaryRequest] = []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from compaction.ask import StubAsk
 from compaction.errors import PolicyError
 from compaction.layers import LAYERS
-from compaction.pipeline import compact
+from compaction.pipeline import compact, compact_if_needed
 from compaction.policies import POLICIES, policy_named
 from compaction.policy import Policy, Stage, Trigger, Variant
 from compaction.policy_json import (
@@ -297,3 +297,23 @@ def test_a_stage_that_does_not_run_over_a_trigger_has_none() -> None:
     layer = policy_named("pi").stages[0].layer
     with pytest.raises(PolicyError):
         Stage(layer=layer, when="always", trigger=Trigger(kind="tokens", value=1))
+
+
+def wire_messages() -> list[dict[str, object]]:
+    messages: list[dict[str, object]] = [{"role": "user", "content": "Find out why the totals are wrong."}]
+    for index in range(60):
+        call = {"type": "tool_use", "id": f"c{index}", "name": "Bash", "input": {"command": "make"}}
+        messages.append({"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "x"}, call]})
+        result = {"type": "tool_result", "tool_use_id": f"c{index}", "content": f"{index} line of a log\n" * 300}
+        messages.append({"role": "user", "content": [result]})
+    return [*messages, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "And now?"}]
+
+
+@every_policy
+def test_a_policy_shrinks_the_messages_of_a_caller_and_leaves_them_valid(policy: Policy) -> None:
+    given = wire_messages()
+    policy = _without_hard_limit(policy)
+    after = compact_if_needed(given, policy, StubAsk(), window=WINDOW)
+    assert given == wire_messages()
+    assert after.compacted.own_after <= after.compacted.own_before
+    assert compact_if_needed(after.messages, policy, StubAsk(), window=WINDOW).compacted.own_before == after.compacted.own_after
