@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from compaction.counters.units import unit_named
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerRun:
@@ -24,6 +26,11 @@ class LayerRun:
     edits: int
     asked: int
     failed: int
+
+
+def unit_word(unit_id: str) -> str:
+    """How figures in a unit are called on a page: `chars/4`."""
+    return unit_named(unit_id).title.partition(" (")[0]
 
 
 def runs_to_json(runs: Iterable[LayerRun]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
@@ -13,7 +14,7 @@ from ctxweb.queries.call_figures import call_figures
 from ctxweb.queries.fate import BlockFate, block_fate
 from ctxweb.queries.ghosts import GhostWindow, ghost_window
 from ctxweb.queries.ledger import CompactionRow, EditWindow, LedgerFilters, compaction_rows, edit_window
-from ctxweb.queries.readable import block_id, readable_history
+from ctxweb.queries.readable import Lane, block_id, readable_history
 from ctxweb.queries.view import CallView, call_view
 
 router = Router(tags=["histories"])
@@ -21,12 +22,18 @@ router = Router(tags=["histories"])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryTwin:
-    """A history and a window of its compactions. `policy` is None where it was recorded, not replayed."""
+    """A history and a window of its compactions. `policy` is None where it was recorded, not replayed; then `unit`, `settings` and
+    `findings` are empty too. `dropped` are the policies of kept replays whose place a new one took."""
 
     id: str
     session: str
     origin: str
     policy: str | None
+    unit: str
+    settings: dict[str, Any]
+    pinned: bool
+    findings: tuple[dict[str, Any], ...]
+    dropped: tuple[str, ...]
     calls: int
     compactions: tuple[CompactionRow, ...]
     next: str | None
@@ -41,13 +48,22 @@ class ViewTwin(CallView):
 
 @router.get("/histories/{history_id}", response=HistoryTwin, summary="One compaction history")
 def history(request: HttpRequest, history_id: str, after: After = "", limit: Limit = MAXIMUM) -> HistoryTwin:
-    lane = readable_history(public_id=history_id)
-    rows = compaction_rows(lane=lane, after=number_after(after) or 0, limit=limit + 1)
+    return history_twin(lane=readable_history(public_id=history_id), after=number_after(after) or 0, limit=limit)
+
+
+def history_twin(*, lane: Lane, after: int = 0, limit: int = MAXIMUM, dropped: tuple[str, ...] = ()) -> HistoryTwin:
+    """The history of a lane with the first `limit` of its compactions behind the ordinal `after`."""
+    rows = compaction_rows(lane=lane, after=after, limit=limit + 1)
     return HistoryTwin(
         id=lane.history.public_id,
         session=lane.session.public_id,
         origin=lane.history.origin,
         policy=lane.history.policy or None,
+        unit=lane.history.unit,
+        settings=lane.history.settings,
+        pinned=lane.history.pinned,
+        findings=tuple(lane.history.report.get("findings", ())),
+        dropped=dropped,
         calls=lane.session.call_count,
         compactions=tuple(rows[:limit]),
         next=str(rows[limit - 1].ordinal) if len(rows) > limit else None,

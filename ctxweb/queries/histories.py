@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from compaction.counters.units import unit_named
+from ctxweb.layer_runs import unit_word
 from ctxweb.models import History
 from ctxweb.queries.readable import Lane
 
@@ -55,7 +55,7 @@ def history_row(history: History) -> HistoryRow:
         set=tuple(f"{name} {_written(value)}" for name, value in told.get("limits", {}).items()),
         count=str(told.get("count", "")),
         summaries=str(told.get("summaries", "")),
-        unit=unit_named(history.unit).title if history.unit else "",
+        unit=unit_word(history.unit) if history.unit else "",
         compactions=int(history.report.get("compactions", 0)),
         created_at=history.created_at,
         pinned=history.pinned,

@@ -11,6 +11,7 @@ from compaction.layers.base import Layer
 from compaction.policies import POLICIES
 from compaction.policy import Policy, Trigger
 from compaction.policy_json import policy_to_data, setting_names
+from ctxweb.layer_runs import unit_word
 from ctxweb.vocabulary import MECHANISM_ACTION
 
 GRADES = {
@@ -69,9 +70,9 @@ def policy_row(policy: Policy) -> PolicyRow:
         id=policy.id,
         title=policy.title,
         unit=unit.id,
-        unit_title=unit.title,
+        unit_title=unit_word(unit.id),
         of=unit.of,
-        trigger=trigger_words(policy.trigger, unit_title=unit.title),
+        trigger=trigger_words(policy.trigger, unit_title=unit_word(unit.id)),
         stop=policy.stop,
         stages=tuple(_stage_row(stage.layer, stage.when) for stage in policy.stages),
         label=told.label,

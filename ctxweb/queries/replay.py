@@ -9,7 +9,7 @@ from typing import Any
 from compaction.policy_json import policy_for, setting_names
 from compaction.triggers import threshold
 from ctxweb.charts.bins import CallFigures
-from ctxweb.layer_runs import LayerRun
+from ctxweb.layer_runs import LayerRun, unit_word
 from ctxweb.models import History, ModelCall
 from ctxweb.queries.ledger import EVERYTHING
 from ctxweb.queries.ledger_sums import LayerTotal, ledger_totals
@@ -147,7 +147,7 @@ def _detail(lane: Lane, run: ReplayRun, rows: Sequence[FiringRow], *, sent: int)
         limits=dict(asked.limits),
         count=asked.count,
         unit=run.unit.id,
-        unit_title=run.unit.title,
+        unit_title=unit_word(run.unit.id),
         summaries=asked.summaries,
         orphans=asked.orphans,
         calls=lane.session.call_count,

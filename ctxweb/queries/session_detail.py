@@ -170,9 +170,13 @@ def _histories(revision: Revision, session: Session) -> tuple[HistoryLink, ...]:
             id=history.public_id,
             origin=history.origin,
             policy=history.policy,
-            compactions=session.recorded_compactions + session.inferred_drops,
+            compactions=(
+                session.recorded_compactions + session.inferred_drops
+                if history.origin == "recorded"
+                else int(history.report.get("compactions", 0))
+            ),
         )
-        for history in revision.histories.order_by("pk")
+        for history in revision.histories.defer("bins", "policy_data").order_by("pk")
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compaction.messages import BlockId
-from compaction.replay.firing import Firing
 from compaction.replay.reads import read_tool
 from compaction.replay.replayable import Replayable
+from compaction.replay.rows import BlockRow
 from compaction.transcript import Edit
 from ctxweb.replays.run import ReplayRun
 
@@ -52,22 +53,29 @@ def artifacts(run: ReplayRun) -> tuple[Artifact, ...]:
     if not places:
         return ()
     reads = _reads(run.lane)
-    rows = {(row.seq, row.i): row for row in run.lane.blocks}
-    return tuple(_artifact(firing, edit, pointer, rows, reads) for firing, edit, pointer in places)
+    rows = {BlockId(row.seq, row.i): row for row in run.lane.blocks}
+    uses = {row.tool_id: row for row in run.lane.blocks if row.kind == "tool_use" and row.tool_id}
+    return tuple(
+        _artifact(firing.call, edit.layer or "", rows[edit.block], uses, reads, pointer)
+        for firing, edit, pointer in places
+        if edit.block in rows
+    )
 
 
-def _artifact(firing: Firing, edit: Edit, pointer: str, rows: dict, reads: dict[str, list[tuple[int, BlockId]]]) -> Artifact:  # type: ignore[type-arg]
-    row = rows.get(edit.block)
-    path = row.path if row is not None else ""
-    again = _first_from(reads.get(path, []), firing.call) if path else None
+def _artifact(
+    call: int, layer: str, row: BlockRow, uses: Mapping[str, BlockRow], reads: Mapping[str, list[tuple[int, BlockId]]], pointer: str
+) -> Artifact:
+    use = uses.get(row.tool_id, row)
+    path = row.path or use.path
+    again = _first_from(reads.get(path, []), call) if path else None
     return Artifact(
-        block=str(edit.block),
-        call=firing.call,
-        layer=edit.layer or "",
-        tool_name=row.tool_name if row is not None else "",
+        block=f"{row.seq}.{row.i}",
+        call=call,
+        layer=layer,
+        tool_name=row.tool_name or use.tool_name,
         path=path,
-        chars=row.chars if row is not None else 0,
-        exact=row.tokens if row is not None else 0,
+        chars=row.chars,
+        exact=row.tokens,
         pointer=pointer,
         read_again=str(again[1]) if again else None,
         read_call=again[0] if again else None,

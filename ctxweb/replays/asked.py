@@ -15,7 +15,7 @@ from typing import Any, Literal, cast, get_args
 from compaction.errors import CompactionError, PolicyError
 from compaction.policies import POLICIES, policy_named
 from compaction.policy import Policy
-from compaction.policy_json import policy_for, policy_from_data, policy_to_data, with_settings
+from compaction.policy_json import policy_for, policy_from_data, policy_to_data, setting_names, with_settings
 from compaction.replay.replayable import Replayable
 from compaction.replay.run import Counting, Orphans
 from compaction.summarizers import SUMMARIZERS
@@ -82,6 +82,20 @@ def replay_asked(
     except PolicyError as error:
         raise ReplayRefused(str(error), field=error.field or "policy") from error
     return asked
+
+
+def limits_of(policy: str, given: Mapping[str, str]) -> dict[str, str]:
+    """The limits among the parameters of an address: those that the policy has, where they are not empty and not its own."""
+    base = next((each for each in POLICIES if each.id == policy), None)
+    usual = {} if base is None else setting_names(base)
+    return {name: given[name] for name, value in usual.items() if given.get(name) and given[name] != written(value)}
+
+
+def written(value: Any) -> str:
+    """A limit as an address and a field hold it."""
+    if value is None:
+        return ""
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def history_id(*, session: str, policy: Policy, asked: ReplayAsked) -> str:

@@ -1,9 +1,9 @@
-"""A stored lane as it can be replayed: six queries, without its texts, kept for the next policy that is tried on it."""
+"""A stored lane as it can be replayed: a few queries, without its texts, kept for the next policy that is tried on it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -69,7 +69,7 @@ def _load(session: Session, revision: Revision) -> Replayable:
         _calls(revision),
         texts=_texts,
         sizes=sizes,
-        count=_counter(session.encoding),
+        count=counter_of(session.encoding),
     )
 
 
@@ -127,6 +127,7 @@ def _blocks(revision: Revision, firsts: Mapping[tuple[int, int], _First], sizes:
     """Each block as it was first sent; the lengths of its text go to `sizes`."""
     logged: dict[bytes, int] = {}
     changed: list[tuple[BlockRow, _First]] = []
+    uses: dict[str, tuple[str, str]] = {}
     rows = Block.objects.filter(revision=revision).order_by("seq", "i").values_list(*_OWN, *_OF_BODY)
     for row in rows.iterator(READ_ROWS):
         own, (digest, chars, tokens, *lengths) = row[: len(_OWN)], row[len(_OWN) :]
@@ -134,7 +135,7 @@ def _blocks(revision: Revision, firsts: Mapping[tuple[int, int], _First], sizes:
         logged[digest] = chars
         _measure(sizes, digest, chars, lengths)
         first = firsts.get((own[0], own[1]))
-        block = _block_row(own, digest, chars, tokens or 0, first)
+        block = _as_logged(_block_row(own, digest, chars, tokens or 0, first), uses)
         if first is not None and first.body is not None and first.body != digest:
             changed.append((block, first))
         else:
@@ -162,6 +163,16 @@ def _block_row(own: tuple[Any, ...], digest: bytes, chars: int, tokens: int, fir
         media_bytes=media_bytes,
         flags=tuple(flags.split(",")) if flags else (),
     )
+
+
+def _as_logged(block: BlockRow, uses: dict[str, tuple[str, str]]) -> BlockRow:
+    """A result without the tool and the file that its row took from its use: a layer asks what the result itself says."""
+    if block.kind == "tool_use" and block.tool_id:
+        uses[block.tool_id] = (block.tool_name, block.path)
+    if block.kind != "tool_result":
+        return block
+    tool_name, path = uses.get(block.tool_id, ("", ""))
+    return block._replace(tool_name="" if block.tool_name == tool_name else block.tool_name, path="" if block.path == path else block.path)
 
 
 def _as_sent(changed: list[tuple[BlockRow, _First]], sizes: dict[bytes, TextSizes]) -> Iterator[BlockRow]:
@@ -193,7 +204,9 @@ def _texts(digests: Collection[bytes]) -> dict[bytes, str]:
     return texts
 
 
-def _counter(encoding: str) -> Any:
+def counter_of(encoding: str) -> Callable[[str], int]:
+    """Exact counts of new texts under an encoding."""
+
     def count(text: str) -> int:
         (figure,) = bpe.count_batch([text], encoding, fast=agrees(encoding))
         return figure.tokens

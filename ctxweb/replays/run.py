@@ -13,6 +13,8 @@ from compaction.counters.units import Unit, unit_named
 from compaction.errors import ProtocolError
 from compaction.history import FoldedCompaction, History
 from compaction.layers.clear_old_results import ClearOldResults
+from compaction.layers.clear_thinking import ClearThinking
+from compaction.layers.limit_by_kind import LimitByKind
 from compaction.layers.result_budget import ResultBudget
 from compaction.layers.snip_messages import SnipMessages
 from compaction.layers.spill_results import SpillResults
@@ -28,7 +30,8 @@ from ctxweb.replays.asked import ReplayAsked, ReplayRefused
 from ctxweb.vocabulary import MECHANISM_ACTION
 
 MOST_LOOKS = 2_000_000  # calls × messages that a page looks at while its reader waits
-FORESEEN = (ResultBudget, SpillResults, SnipMessages, ClearOldResults)  # compaction.replay.wakes tells when these can act
+# of these compaction.replay.wakes tells when they can act
+FORESEEN = (ResultBudget, SpillResults, SnipMessages, ClearOldResults, ClearThinking, LimitByKind)
 
 
 @dataclass(frozen=True, kw_only=True)

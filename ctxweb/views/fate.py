@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from compaction.counters.units import unit_named
 from compaction.messages import BlockId
 from ctxweb import addresses
+from ctxweb.layer_runs import unit_word
 from ctxweb.page import session_frame, show
 from ctxweb.queries.body import Preview
 from ctxweb.queries.fate import BlockFate, FateEdit, Relative, block_fate, edit_diff, file_lives, text_preview
@@ -124,7 +124,7 @@ def _page(lane: Lane, shown: BlockFate, place: BlockId, *, whole_diff: int | Non
     return FatePage(
         address=address,
         public_id=public_id,
-        unit=unit_named(lane.history.unit).title if lane.is_replayed else "",
+        unit=unit_word(lane.history.unit) if lane.is_replayed else "",
         policy=lane.history.policy,
         was_logged=logged,
         histories=_histories(lane, place, logged),

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from compaction.counters.units import unit_named
 from compaction.messages import BLOCK_KINDS
 from ctxweb import addresses
+from ctxweb.layer_runs import unit_word
 from ctxweb.page import session_frame, show
 from ctxweb.queries.ledger import (
     CompactionRow,
@@ -161,7 +161,7 @@ def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> Ledge
     rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, filters=filters)
     shown, totals = rows[:GROUPS], ledger_totals(lane=lane, filters=filters)
     drops = drop_count(lane=lane, filters=filters) if filters.only_drops() else 0
-    unit = unit_named(lane.history.unit).title if lane.is_replayed else ""
+    unit = unit_word(lane.history.unit) if lane.is_replayed else ""
     finding, detail = finding_of(lane.session, totals, filtered=filters.any(), drops=drops)
     if lane.is_replayed:
         finding, detail = replay_finding_of(lane.history.policy, totals, filtered=filters.any(), unit=unit)
@@ -197,7 +197,7 @@ def _groups(lane: Lane, filters: LedgerFilters, sort: str, rows: Sequence[Compac
     for row in rows:
         own = [edit for edit in edits if edit.compaction == row.ordinal]
         layers = tuple(_layer(lane, filters, sort, row, layer, own) for layer in sums.get(row.ordinal, ()))
-        groups.append(_group(row, layers, unit=unit_named(lane.history.unit).title if lane.is_replayed else ""))
+        groups.append(_group(row, layers, unit=unit_word(lane.history.unit) if lane.is_replayed else ""))
     return tuple(groups)
 
 

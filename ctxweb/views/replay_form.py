@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,9 @@ from django.http import QueryDict
 
 from compaction.policies import POLICIES
 from compaction.policy import Policy
-from compaction.policy_json import setting_names
 from ctxweb import addresses
 from ctxweb.models import Session
-from ctxweb.replays.asked import COUNTS, SUMMARIES, USUAL_POLICY, ReplayAsked, replay_asked
+from ctxweb.replays.asked import COUNTS, SUMMARIES, USUAL_POLICY, ReplayAsked, limits_of, replay_asked, written
 from ctxweb.views import asked
 from ctxweb.views.choices import Choice, same
 
@@ -50,33 +49,25 @@ class KnobGroup:
 def asked_of(query: QueryDict) -> ReplayAsked:
     """The settings of an address. A field that is empty, or that the policy does not have, is not set. Raises ReplayRefused."""
     policy = asked.text(query, "policy", longest=80) or USUAL_POLICY
-    base = next((each for each in POLICIES if each.id == policy), None)
     return replay_asked(
         policy=policy,
-        limits={} if base is None else dict(_set(base, query)),
+        limits=limits_of(policy, {name: asked.text(query, name, longest=200) for name in query}),
         count=asked.text(query, "count", longest=20) or "own",
         summaries=asked.text(query, "summaries", longest=20) or "stub",
     )
-
-
-def _set(base: Policy, query: QueryDict) -> Iterator[tuple[str, str]]:
-    for name, usual in setting_names(base).items():
-        written = asked.text(query, name, longest=200)
-        if written and written != _written(usual):
-            yield name, written
 
 
 def address_of(session: str, found: ReplayAsked, **more: str | int | None) -> str:
     """The page of these settings, without what is usual."""
     count = "" if found.count == "own" else found.count
     summaries = "" if found.summaries == "stub" else found.summaries
-    limits = {name: _written(value) for name, value in found.limits.items()}
+    limits = {name: written(value) for name, value in found.limits.items()}
     return addresses.replay(session, policy=found.base.id, count=count, summaries=summaries, **limits, **more)
 
 
 def fields_of(found: ReplayAsked) -> tuple[tuple[str, str], ...]:
     """What a form sends beside the policy to ask for the same again."""
-    limits = ((name, _written(value)) for name, value in found.limits.items())
+    limits = ((name, written(value)) for name, value in found.limits.items())
     return (*limits, ("count", found.count), ("summaries", found.summaries))
 
 
@@ -120,11 +111,11 @@ def _knob(session: Session, found: ReplayAsked, name: str, usual: Any, *, reach:
     return Knob(
         name=name,
         label=WORDS.get(name) or name.partition(".")[2].replace("_", " "),
-        value=_written(found.limits.get(name, usual)),
-        usual=_written(usual),
-        least=_written(least),
-        most=_written(most),
-        step=_written(step),
+        value=written(found.limits.get(name, usual)),
+        usual=written(usual),
+        least=written(least),
+        most=written(most),
+        step=written(step),
         is_set=name in found.limits,
         without=address_of(
             session.public_id,
@@ -159,10 +150,3 @@ def _round_step(step: float) -> int:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _written(value: Any) -> str:
-    """A value as an address and a field hold it."""
-    if value is None:
-        return ""
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
