@@ -2,10 +2,10 @@
 
 from ninja import Router
 
-from ctxweb.api import histories, jobs, messages, sessions
+from ctxweb.api import histories, jobs, messages, replays, sessions
 from ctxweb.api.base import make_api
 
-ROUTERS: tuple[Router, ...] = (sessions.router, messages.router, histories.router, jobs.router)
+ROUTERS: tuple[Router, ...] = (sessions.router, messages.router, histories.router, replays.router, jobs.router)
 
 api = make_api()
 for router in ROUTERS:
