@@ -54,6 +54,14 @@ def replay(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/replay", **parameters)
 
 
+def source_events(session: str) -> str:
+    return f"/s/{session}/sources/events"
+
+
+def source_badges(session: str) -> str:
+    return f"/s/{session}/sources/badges"
+
+
 def import_report(session: str) -> str:
     return f"/s/{session}/import"
 

@@ -15,6 +15,7 @@ from ctxweb.views.search import search
 from ctxweb.views.sessions import sessions
 from ctxweb.views.settings_page import settings_page
 from ctxweb.views.view import view
+from ctxweb.views.watch import source_badges, source_events
 
 PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("", sessions, name="sessions"),
@@ -27,6 +28,8 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/b/<str:block>", fate, name="fate"),
     path("s/<slug:session_id>/replay", replay, name="replay"),
     path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
+    path("s/<slug:session_id>/sources/events", source_events, name="source_events"),
+    path("s/<slug:session_id>/sources/badges", source_badges, name="source_badges"),
     path("s/<slug:session_id>/import", report, name="report"),
     path("s/<slug:session_id>/import/<int:number>", record, name="record"),
     path("s/<slug:session_id>/body/<str:digest>", body, name="body"),
