@@ -137,7 +137,7 @@ def checked_file(file: OpenFile, root: Root, kind: str, rules: FileRules, most_b
         raise NotFoundSource("missing", "source_disappeared")
     if state.st_nlink > 1 and not rules.links:
         raise NotFoundSource("denied", "hard_link")
-    if not rules.links and _identity(file.named()) != _identity(state):
+    if not rules.links and identity(file.named()) != identity(state):
         # It may have lost its second name after it was opened: the one name that it has must be the one in the root.
         raise NotFoundSource("corrupt", "changed_during_read")
     if state.st_size > most_bytes:
@@ -147,26 +147,20 @@ def checked_file(file: OpenFile, root: Root, kind: str, rules: FileRules, most_b
 
 def has_changed(before: os.stat_result, file: OpenFile) -> bool:
     """Whether the open file is another one than it was: size, times, names or place."""
-    return _identity(before) != _identity(os.fstat(file.descriptor))
+    return identity(before) != identity(os.fstat(file.descriptor))
 
 
-def pieces(descriptor: int, size: int, bounds: Bounds) -> Iterator[bytes]:
-    """The first `size` bytes in pieces of at most 1 MiB; fewer where the file ends before."""
-    left = size
-    while left > 0 and (piece := os.read(descriptor, min(left, PIECE_BYTES))):
+def pieces(descriptor: int, size: int, bounds: Bounds, offset: int = 0) -> Iterator[bytes]:
+    """`size` bytes from `offset` in pieces of at most 1 MiB; fewer where the file ends before."""
+    while size > 0 and (piece := os.pread(descriptor, min(size, PIECE_BYTES), offset)):
         bounds.spend(len(piece))
-        left -= len(piece)
+        offset, size = offset + len(piece), size - len(piece)
         yield piece
 
 
 def read_at(descriptor: int, offset: int, length: int, bounds: Bounds) -> bytes:
     """Up to `length` bytes from `offset`; fewer where the file ends before."""
-    parts: list[bytes] = []
-    while length > 0 and (piece := os.pread(descriptor, min(length, PIECE_BYTES), offset)):
-        bounds.spend(len(piece))
-        parts.append(piece)
-        offset, length = offset + len(piece), length - len(piece)
-    return b"".join(parts)
+    return b"".join(pieces(descriptor, length, bounds, offset))
 
 
 def finding_of(error: OSError, kind: str) -> Finding:
@@ -196,5 +190,6 @@ def _segment(name: str) -> str:
     return name
 
 
-def _identity(state: os.stat_result) -> tuple[int, ...]:
+def identity(state: os.stat_result) -> tuple[int, ...]:
+    """What differs where a file is another one or has changed: place, names, size and times."""
     return (state.st_dev, state.st_ino, state.st_nlink, state.st_size, state.st_mtime_ns, state.st_ctime_ns)

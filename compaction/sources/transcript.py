@@ -9,9 +9,10 @@ from typing import Literal
 from compaction.errors import SourcePointerError
 from compaction.sources.base import Bounds, Found
 from compaction.sources.events import MOST_RECORD_BYTES, checked_event, verified_event
-from compaction.sources.files import STRICT, FileRules, NotFoundSource, Root, checked_file, has_changed, look, pieces
+from compaction.sources.files import STRICT, FileRules, NotFoundSource, Root, checked_file, has_changed, identity, look, pieces, read_at
 from compaction.sources.pointers import SourcePointer, checked_component, checked_sequence
 from compaction.sources.resolution import Finding
+from compaction.sources.transcript_index import TranscriptIndex, Verified
 
 SUFFIX = ".jsonl"  # a setting of the root
 
@@ -32,11 +33,13 @@ class TranscriptGrammar:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcripts:
     """Transcripts below one root: `<root>/<session><suffix>`, one JSON object a line. All pointers of a session are looked
-    up in one pass, which ends at the last line that is asked for."""
+    up in one pass, which ends at the last line that is asked for. With an `index`, a file that has not changed since is not
+    read again but for the lines that are asked for."""
 
     root: Root
     suffix: str = SUFFIX
     rules: FileRules = STRICT
+    index: TranscriptIndex | None = None
     name: Literal["transcript"] = "transcript"
 
     def parse(self, raw: str) -> SourcePointer:
@@ -59,6 +62,7 @@ class _Passes:
 
     def __init__(self, scheme: Transcripts, session_id: str, wanted: Sequence[int], bounds: Bounds) -> None:
         self._scheme, self._session_id, self._wanted, self._bounds = scheme, session_id, wanted, bounds
+        self._index = scheme.index or TranscriptIndex()
         self.changed = False
 
     def read(self) -> list[Finding]:
@@ -66,26 +70,50 @@ class _Passes:
         scheme = self._scheme
         with scheme.root.opened((), self._session_id + scheme.suffix) as file:
             state = checked_file(file, scheme.root, scheme.name, scheme.rules, self._bounds.most_source_bytes)
-            found = self._scan(_lines(pieces(file.descriptor, state.st_size, self._bounds)))
+            known = self._index.verified(self._session_id, identity(state))
+            found = self._known(file.descriptor, known)
+            if len(found) < len(set(self._wanted)):
+                found |= self._scan(file.descriptor, known, state.st_size)
             self.changed = has_changed(state, file)
-        missing = Finding(status="missing", reason="transcript_event_missing")
-        return [found.get(number, missing) for number in self._wanted]
+        if self.changed:
+            self._index.forget(self._session_id)
+        return [found[number] for number in self._wanted]
 
-    def _scan(self, lines: Iterator[bytes]) -> dict[int, Finding]:
-        """The wanted lines; from a bad line on, all that are wanted get its reason."""
-        wanted, last = set(self._wanted), max(self._wanted)
+    def _known(self, descriptor: int, known: Verified) -> dict[int, Finding]:
+        """The wanted lines whose beginning is verified: each is read alone."""
         found: dict[int, Finding] = {}
-        number = 0
-        try:
-            for number, line in enumerate(lines, start=1):
-                record = checked_event(line, number, self._session_id)
-                if number in wanted:
-                    found[number] = verified_event(line, record, self._bounds.excerpt_chars)
-                if number == last:
-                    break
-        except NotFoundSource as bad:
-            found |= {one: bad.finding for one in wanted if one >= number}
+        for number in self._wanted:
+            if number <= known.count:
+                offset, length = known.place(number)
+                found[number] = self._event(read_at(descriptor, offset, length, self._bounds), number)
+            elif known.rest is not None:
+                found[number] = known.rest
         return found
+
+    def _scan(self, descriptor: int, known: Verified, size: int) -> dict[int, Finding]:
+        """The wanted lines behind those that are verified, up to the last; from a bad line on, all that are wanted get its reason."""
+        start, wanted = known.count + 1, set(self._wanted)
+        last = max(wanted)
+        found: dict[int, Finding] = {}
+        for number, line in enumerate(_lines(pieces(descriptor, size - known.ends[-1], self._bounds, known.ends[-1])), start=start):
+            try:
+                record = checked_event(line, number, self._session_id)
+            except NotFoundSource as bad:
+                known.rest = bad.finding
+                break
+            known.ends.append(known.ends[-1] + len(line))
+            if number in wanted:
+                found[number] = verified_event(line, record, self._bounds.excerpt_chars)
+            if number == last:
+                return found
+        known.rest = known.rest or Finding(status="missing", reason="transcript_event_missing")
+        return found | {number: known.rest for number in wanted if number > known.count}
+
+    def _event(self, line: bytes, number: int) -> Finding:
+        try:
+            return verified_event(line, checked_event(line, number, self._session_id), self._bounds.excerpt_chars)
+        except NotFoundSource as bad:
+            return bad.finding
 
 
 def _lines(parts: Iterator[bytes]) -> Iterator[bytes]:

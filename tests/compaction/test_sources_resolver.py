@@ -24,6 +24,7 @@ from compaction.sources.files import FileRules, Root
 from compaction.sources.pointers import SourcePointer
 from compaction.sources.resolver import Resolver, resolve_durable_sources
 from compaction.sources.transcript import Transcripts
+from compaction.sources.transcript_index import TranscriptIndex
 from tests.compaction.durable_states import evidence, fact, item
 from tests.compaction.source_trees import artifact, resolver, sha256, transcript
 from tests.shared import SHARED, needs_shared
@@ -258,7 +259,7 @@ def failing(call: str, error: BaseException, times: int = 99) -> Any:
 
 
 @pytest.mark.parametrize(("number", "status", "reason"), STATUS_OF_ERRORS)
-@pytest.mark.parametrize("call", ["open", "read"])
+@pytest.mark.parametrize("call", ["open", "pread"])
 def test_an_error_about_the_source_is_a_status(
     tree: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, status: str, reason: str
 ) -> None:
@@ -271,7 +272,7 @@ def test_an_error_about_the_source_is_a_status(
 
 
 @pytest.mark.parametrize("number", ERRORS)
-@pytest.mark.parametrize("call", ["open", "read", "fstat"])
+@pytest.mark.parametrize("call", ["open", "pread", "fstat"])
 @pytest.mark.parametrize("pointer", ["transcript:s1:1", "artifact:s1:r1.txt:" + "0" * 12])
 def test_an_error_of_the_machine_is_raised_and_never_a_status(
     tree: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, pointer: str
@@ -317,17 +318,17 @@ def changing(path: Path, change: Callable[[Path, int], None], times: int) -> Any
     """The module `os` in which a file changes at each read, the first few times."""
     reads = 0
 
-    def read(descriptor: int, count: int) -> bytes:
+    def read(descriptor: int, count: int, offset: int) -> bytes:
         nonlocal reads
         reads += 1
-        piece = os.read(descriptor, count)
+        piece = os.pread(descriptor, count, offset)
         if reads <= times:
             change(path, reads)
         return piece
 
     class Changing:
         def __getattr__(self, name: str) -> Any:
-            return read if name == "read" else getattr(os, name)
+            return read if name == "pread" else getattr(os, name)
 
     return Changing()
 
@@ -453,6 +454,58 @@ def test_lines_that_cross_pieces_are_whole(tmp_path: Path, monkeypatch: pytest.M
     with resolver(tmp_path) as made:
         answers = made.resolve_all([f"transcript:s:{number}" for number in range(1, 41)]).resolutions
     assert [one.evidence_sha256 for one in answers] == [sha256(line) for line in written]
+
+
+def reads_of(tree: Path, made: Resolver, pointers: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], int]:
+    """The reasons, and how many bytes were read for them."""
+    count = 0
+
+    def read(descriptor: int, length: int, offset: int) -> bytes:
+        nonlocal count
+        piece = os.pread(descriptor, length, offset)
+        count += len(piece)
+        return piece
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return read if name == "pread" else getattr(os, name)
+
+    monkeypatch.setattr(files, "os", Counting())
+    reasons = [one.reason for one in made.resolve_all(pointers).resolutions]
+    monkeypatch.undo()
+    return reasons, count
+
+
+def test_with_an_index_a_transcript_that_has_not_changed_is_read_by_the_lines_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = transcript(tmp_path, "s", *({"content": f"line {number}" * number} for number in range(1, 301)), b"{bad")
+    pointers = [f"transcript:s:{number}" for number in (200, 3, 301, 999)]
+    with Root(tmp_path / "transcripts") as root:
+        made = Resolver(schemes=(Transcripts(root=root, index=TranscriptIndex()),), authorise=lambda _: True)
+        fresh = Resolver(schemes=(Transcripts(root=root),), authorise=lambda _: True)
+        first = made.resolve_all(pointers)
+        assert first == fresh.resolve_all(pointers)
+        reasons, count = reads_of(tmp_path, made, pointers, monkeypatch)
+        assert made.resolve_all(pointers) == first
+        assert count == len(lines[199]) + len(lines[2]) + 2
+        (tmp_path / "transcripts" / "s.jsonl").write_bytes(b"{}\n")
+        assert made.resolve_all(pointers) == fresh.resolve_all(pointers)
+    assert reasons == ["verified_transcript_event"] * 2 + ["transcript_invalid_json"] * 2
+
+
+def test_an_index_goes_on_where_it_ended_and_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = transcript(tmp_path, "s", *({"content": str(number)} for number in range(10)))
+    transcript(tmp_path, "t", {})
+    monkeypatch.setattr(files, "PIECE_BYTES", 16)
+    with Root(tmp_path / "transcripts") as root:
+        made = Resolver(schemes=(Transcripts(root=root, index=TranscriptIndex(most_sessions=1)),), authorise=lambda _: True)
+        made.resolve("transcript:s:5")
+        assert reads_of(tmp_path, made, ["transcript:s:10"], monkeypatch) == (["verified_transcript_event"], sum(map(len, lines[5:])) + 5)
+        assert reads_of(tmp_path, made, ["transcript:s:11"], monkeypatch) == (["transcript_event_missing"], 0)
+        assert reads_of(tmp_path, made, ["transcript:s:12"], monkeypatch) == (["transcript_event_missing"], 0)
+        made.resolve("transcript:t:1")
+        assert reads_of(tmp_path, made, ["transcript:s:10"], monkeypatch)[1] == sum(map(len, lines)) + 10
 
 
 # --- artifacts ---
