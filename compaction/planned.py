@@ -33,7 +33,7 @@ def next_messages(view: PromptView, edits: Sequence[Edit], added: Sequence[Messa
     states = _states(edits)
     taken = _taken(edits, states)
     arriving = _arriving(view, edits, added)
-    after, gone = _changed(view, taken, states)
+    after, gone = _changed(view, edits, taken, states)
     if arriving:
         messages = _with_arriving(view, edits, taken, arriving, after)
         gone.update(tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results))
@@ -66,21 +66,40 @@ def _taken(edits: Sequence[Edit], states: dict[BlockId, Edit]) -> frozenset[Bloc
     return taken
 
 
-def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, Edit]) -> tuple[list[ViewMessage | None], set[str]]:
+def _changed(
+    view: PromptView, edits: Sequence[Edit], taken: frozenset[BlockId], states: dict[BlockId, Edit]
+) -> tuple[list[ViewMessage | None], set[str]]:
     """For each message of the view what is left of it, None where nothing is; and the ids of tool blocks that went."""
     after: list[ViewMessage | None] = list(view.messages)
     gone: set[str] = set()
     left = len(taken) + len(states)
-    for index in [index for index, message in enumerate(view.messages) if taken.issuperset(message.ids)] if taken else ():
-        message = view.messages[index]
+    whole = _whole(view.messages, edits, taken) if taken else []
+    for index in whole:
         after[index] = None
-        left -= len(message.ids)
-        gone.update(message.uses, message.results)
+    messages = [view.messages[index] for index in whole]
+    left -= sum([len(message.ids) for message in messages])
+    gone.update(*[message.uses for message in messages], *[message.results for message in messages])
     if left:
         left -= _change_some(after, taken, states, view.pricer, gone, left)
     if left:
         _refuse_absent(view, taken.union(states))
     return after, gone
+
+
+def _whole(messages: Sequence[ViewMessage], edits: Sequence[Edit], taken: frozenset[BlockId]) -> list[int]:
+    """The places of the messages that go whole. One edit names them in their order, mostly: then few ids are looked up."""
+    takes = next((edit.takes for edit in edits if edit.takes), ())
+    found: list[int] = []
+    at = 0
+    for index, message in enumerate(messages):
+        ids = message.ids
+        end = at + len(ids)
+        if takes[at:end] == ids:
+            found.append(index)
+            at = end
+        elif ids[0] in taken and taken.issuperset(ids):
+            found.append(index)
+    return found
 
 
 def _change_some(

@@ -11,6 +11,8 @@ from compaction.errors import EditError
 from compaction.messages import Block, Body, Role
 from compaction.wire_blocks import NO_RAW
 
+MOST_CUTS = 1_000  # kept for the next policy that cuts the same results
+
 
 def estimated_count(text: str) -> int:
     """The count of a text where no tokenizer is to be loaded: an estimate from characters."""
@@ -24,7 +26,7 @@ class Pricer:
     session's public tokenizer. What is measured is kept, so a pricer serves one session and one thread.
     """
 
-    __slots__ = ("_count", "_counts", "_known_counts", "_known_sizes", "_sizes", "_texts", "unit")
+    __slots__ = ("_count", "_counts", "_cuts", "_known_counts", "_known_sizes", "_sizes", "_texts", "unit")
 
     def __init__(
         self,
@@ -41,6 +43,7 @@ class Pricer:
         self._known_sizes = sizes or {}
         self._counts: dict[bytes, int] = {}
         self._sizes: dict[bytes, TextSizes] = {}
+        self._cuts: dict[tuple[bytes, int, str], Body] = {}
         self._count = count
 
     def text(self, body: Body) -> str:
@@ -53,6 +56,15 @@ class Pricer:
             raise EditError(
                 f"the text of body {body.digest.hex()} ({body.chars} characters) is not at hand: give it to the pricer"
             ) from None
+
+    def cut(self, body: Body, chars: int, mark: str) -> Body:
+        """The first `chars` of a body's text with a mark behind them: made once, however often a view is cut."""
+        found = self._cuts.get((body.digest, chars, mark))
+        if found is None:
+            if len(self._cuts) >= MOST_CUTS:
+                self._cuts.clear()
+            found = self._cuts[body.digest, chars, mark] = Body.of(self.text(body)[:chars] + mark)
+        return found
 
     def sizes(self, body: Body) -> TextSizes:
         """The lengths of a body's text."""

@@ -52,12 +52,11 @@ class TruncateResults:
     def _cuts(self, message: ViewMessage, least: int, pricer: Pricer) -> list[Edit]:
         blocks = [one for one in message.blocks if one.block.kind == "tool_result" and one.body.chars >= least]
         cuts = [(one, self._cut(one, pricer)) for one in blocks]
-        return [truncate(one.block.id, Body.of(text)) for one, text in cuts if text is not None]
+        return [truncate(one.block.id, body) for one, body in cuts if body is not None]
 
-    def _cut(self, visible: VisibleBlock, pricer: Pricer) -> str | None:
+    def _cut(self, visible: VisibleBlock, pricer: Pricer) -> Body | None:
         chars, kept = visible.body.chars, self.max_tool_result_tokens * CHARS_A_TOKEN
         mark = MARK.format(original=chars, kept=kept)
-        if kept + len(mark) >= chars:
+        if kept + len(mark) >= chars or MARK_AT_END.search(pricer.text(visible.body)[-LONGEST_MARK:]):
             return None
-        text = pricer.text(visible.body)
-        return None if MARK_AT_END.search(text[-LONGEST_MARK:]) else text[:kept] + mark
+        return pricer.cut(visible.body, kept, mark)
