@@ -36,6 +36,7 @@ THINKING = len('{"type": "thinking", "thinking": }')
 TOOL_USE = len('{"type": "tool_use", "id": , "name": , "input": }')
 TOOL_RESULT = len('{"type": "tool_result", "tool_use_id": , "content": }')
 IS_ERROR = len(', "is_error": true')
+COMPACTION = len('{"type": "compaction", "content": }')
 OTHER = len('{"type": "", "text": }')
 MESSAGE = len("{'role': '', 'content': }")
 
@@ -149,7 +150,7 @@ class DshUtf16(_Unit):
             return _quarter(sizes.utf16) + DSH_BLOCK
         if block.kind == "tool_result":
             return _quarter(sizes.utf16) + DSH_BLOCK + DSH_BLOCK
-        compact = OTHER - 3 + len(block.kind) + sizes.json + sizes.utf16 - sizes.chars
+        compact = _plain_frame(block) - 3 + sizes.json + sizes.utf16 - sizes.chars
         return _quarter(compact) + DSH_BLOCK
 
     def message(self, role: Role, shape: Shape, blocks: Sequence[Block], raw: Mapping[str, object] | None) -> int:
@@ -217,6 +218,8 @@ def _repr_frame(block: Block) -> int:
 def _plain_frame(block: Block) -> int:
     if block.kind == "text":
         return TEXT
+    if block.kind == "compaction":
+        return COMPACTION
     return THINKING if block.kind == "thinking" else OTHER + len(block.kind)
 
 
