@@ -9,6 +9,9 @@ import pytest
 
 from compaction.counters import COUNTERS
 from compaction.messages import BLOCK_KINDS, BLOCK_STATES
+from compaction.sources import SCHEMES
+from compaction.sources.base import Grammar
+from compaction.sources.resolution import STATUSES
 from compaction.transcript import Fidelity, LaneKind, Verb
 from tests.shared import REPO, SHARED, needs_shared
 
@@ -36,6 +39,13 @@ def test_every_module_of_the_library_page_exists() -> None:
 def test_every_counter_is_in_the_docs(counter: object) -> None:
     page = (REPO / "docs" / "library.md").read_text()
     assert str(counter.id).replace("chars", "estimate from characters") in page  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: str(scheme.name))
+def test_every_scheme_and_status_of_sources_is_in_the_docs(scheme: Grammar) -> None:
+    page = (REPO / "docs" / "library.md").read_text()
+    for word in (scheme.name, *STATUSES):
+        assert f"| `{word}` |" in page, word
 
 
 def test_the_glossary_explains_every_kind_verb_and_state_in_use() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from compaction.errors import SourcePointerError, UnsupportedSchemeError
 from compaction.sources import SCHEMES
+from compaction.sources.base import Grammar
 from compaction.sources.parse import parse_source_pointer
 from compaction.sources.resolver import Resolver
 from tests.compaction.source_trees import resolver
@@ -108,6 +109,18 @@ def test_an_error_says_the_rule_and_quotes_nothing(text: str) -> None:
         else:
             words = ""
         assert text not in words or len(text) < 8
+
+
+EXAMPLES = {"transcript": "transcript:s:7", "artifact": "artifact:s:f.txt:" + "a" * 12}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: str(scheme.name))
+def test_a_scheme_reads_its_own_pointers_and_names_its_components(scheme: Grammar) -> None:
+    read = scheme.parse(EXAMPLES[scheme.name])
+    assert (read.raw, read.kind, read.session_id) == (EXAMPLES[scheme.name], scheme.name, "s")
+    for pointer in (scheme.name, f"{scheme.name}:", EXAMPLES[scheme.name] + ":", EXAMPLES[scheme.name].replace(":s:", ":../s:")):
+        with pytest.raises(SourcePointerError):
+            scheme.parse(pointer)
 
 
 def test_a_new_scheme_is_a_class_beside_the_others(empty: Resolver) -> None:
