@@ -28,6 +28,29 @@ class Anchor:
     head: Head
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorRow:
+    at: str
+    head: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorsWindow:
+    """Checkpoints, the oldest first; `next` is the number of the entry to go on after."""
+
+    project: str
+    anchors: tuple[AnchorRow, ...]
+    next: str | None
+
+
+def anchors_window(*, project_id: str, after: int, limit: int) -> AnchorsWindow:
+    """The first `limit` checkpoints behind entry `after`."""
+    found = [anchor for anchor in anchors_read(project_id=project_id) if anchor.head.seq > after]
+    shown = found[:limit]
+    rows = tuple(AnchorRow(at=anchor.at, head=str(anchor.head)) for anchor in shown)
+    return AnchorsWindow(project=project_id, anchors=rows, next=str(shown[-1].head.seq) if len(found) > limit else None)
+
+
 def anchors_file(*, project_id: str) -> Path:
     return settings.HOME.audit / f"{project_id}.anchors.jsonl"
 

@@ -2,10 +2,18 @@
 
 from ninja import Router
 
-from ctxweb.api import histories, jobs, messages, replays, sessions
+from ctxweb.api import audit, durable, histories, jobs, messages, replays, sessions
 from ctxweb.api.base import make_api
 
-ROUTERS: tuple[Router, ...] = (sessions.router, messages.router, histories.router, replays.router, jobs.router)
+ROUTERS: tuple[Router, ...] = (
+    sessions.router,
+    messages.router,
+    histories.router,
+    replays.router,
+    jobs.router,
+    durable.router,
+    audit.router,
+)
 
 api = make_api()
 for router in ROUTERS:

@@ -7,7 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from compaction.errors import DurableError
 from ctxweb.errors import NOT_FOUND, error_answer, error_json
+from ctxweb.services.durable_versions import VersionMoved
 
 
 class ApiError(Exception):
@@ -53,9 +55,24 @@ def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     return error_json(status=HTTPStatus.UNPROCESSABLE_ENTITY, code="invalid", message=faults)
 
 
+def _durable_error(request: HttpRequest, error: DurableError) -> HttpResponse:
+    """Name the place and the field; what was given is not repeated."""
+    field = error.figures.get("field", "")
+    place = ".".join(part for part in (error.place, field) if part and part not in str(error).split(" ", 1)[0]) or error.place
+    item = error.figures.get("id", "")
+    where = f"{place}: " if place else f"{error.figures['domain']} {item[:80]!r}: " if item and "domain" in error.figures else ""
+    return error_json(status=HTTPStatus.UNPROCESSABLE_ENTITY, code=error.code, message=f"{where}{error}")
+
+
+def _version_moved(request: HttpRequest, error: VersionMoved) -> HttpResponse:
+    return error_json(status=HTTPStatus.PRECONDITION_FAILED, code="version_moved", message=str(error))
+
+
 ERROR_ANSWERS: tuple[tuple[type[Exception], Callable[..., HttpResponse]], ...] = (
     (ApiError, _api_error),
     (Http404, _missing),
     (HttpError, _http_error),
     (ValidationError, _invalid),
+    (DurableError, _durable_error),
+    (VersionMoved, _version_moved),
 )

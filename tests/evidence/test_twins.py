@@ -9,6 +9,9 @@ import pytest
 from django.test import Client
 
 from ctxweb.models import Block, Compaction, Job, LedgerEntry, Record, Session
+from ctxweb.services.audit import sign_off
+from ctxweb.services.durable_keep import fact_keep
+from ctxweb.services.durable_versions import Author
 from tests.evidence import other_pages, session_pages
 from tests.evidence.elements import Element, page_of
 from tests.evidence.homes import demo_file, imported, shared_home
@@ -50,7 +53,11 @@ WITHOUT_HTML = {
 MORE_TWINS = (
     # twins that no page links alone: their rows are part of another page
     "/api/v1/histories/{long}r", "/api/v1/sessions/{broken}/records", "/api/v1/sessions/{long}/calls", "/api/v1/sessions/{broken}",
+    "/api/v1/sessions/{long}/durable", "/api/v1/sessions/{long}/durable/versions", "/api/v1/sessions/{long}/durable/versions/1",
+    "/api/v1/sessions/{long}/durable/versions/1/difference",
+    "/api/v1/audit", "/api/v1/audit/chain", "/api/v1/audit/anchors", "/api/v1/audit/drift?since=2026-01-01T00:00:00Z",
 )  # fmt: skip
+FILES = ("/api/v1/audit/bundle",)  # answers that are no JSON
 
 
 class Visit(NamedTuple):
@@ -72,6 +79,7 @@ def places(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
                 error={"code": "disk_full", "message": "No space is left."}, log=[{"at": "10:00", "line": "stored"}]
             )
             found = _places(long, broken)
+            _keep_and_sign(long)
         yield found
 
 
@@ -95,6 +103,14 @@ def _places(long: Session, broken: Session) -> dict[str, str]:
         "job": Job.objects.order_by("pk")[0].public_id,
         "failed": "failedjob0001",
     }
+
+
+def _keep_and_sign(session: Session) -> None:
+    """A durable state of a session, and an entry of the audit."""
+    assert session.current is not None
+    author = Author(name="Ada", origin="api")
+    fact_keep(session=session, revision=session.current, seq=1, content="It runs every night.", author=author)
+    sign_off(project=session.project, subject=f"session:{session.public_id}", name="Ada", note="Seen.")
 
 
 def get(address: str) -> Any:
@@ -154,7 +170,7 @@ def test_every_twin_answers_with_the_keys_that_its_description_promises(places: 
     document = get(DOCUMENT)
     addresses = [twin_of(page(visit.pattern.format(**places))) for visit in VISITS]
     addresses += [pattern.format(**places) for pattern in MORE_TWINS]
-    assert unreached_twins(addresses) == set(), "give the new twin a page in CHECKS, or a line in MORE_TWINS"
+    assert unreached_twins([*addresses, *FILES]) == set(), "give the new twin a page in CHECKS, or a line in MORE_TWINS"
     for address in dict.fromkeys(addresses):
         operation = document["paths"][f"/api/v1/{route_of(address)}"]["get"]
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]

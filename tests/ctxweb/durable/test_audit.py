@@ -27,7 +27,7 @@ from ctxweb.services.database_prepare import database_prepare
 from ctxweb.services.importing.tables import rows_insert
 from tests.ctxweb.durable.looks import DAY, append, found, missing, pointers
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
 in_real_transactions = pytest.mark.django_db(transaction=True)
 
 
