@@ -11,7 +11,7 @@ from django.db.models.functions import Substr
 from django.http import Http404
 
 from compaction.messages import DIGEST_BYTES
-from ctxweb.models import Block, Body, LedgerEntry, Revision, Span, TokenCount
+from ctxweb.models import AddedBlock, Block, Body, LedgerEntry, Revision, Span, TokenCount
 from ctxweb.visible_text import unseen_count
 
 PIECE_CHARS = 16_384
@@ -60,6 +60,7 @@ def body_of(*, revision: Revision, digest: str) -> Body:
         Block.objects.filter(revision=revision, body__digest=key).exists()
         or Span.objects.filter(history__revision=revision, body=key).exists()
         or LedgerEntry.objects.filter(history__revision=revision, body_after=key).exists()
+        or AddedBlock.objects.filter(history__revision=revision, body__digest=key).exists()
     )
     body = _bodies(key).first() if used else None
     if body is None:

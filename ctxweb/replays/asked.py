@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 from compaction.errors import CompactionError, PolicyError
@@ -78,10 +78,10 @@ def replay_asked(
         orphans=cast(Orphans, _one_of("orphans", orphans, ORPHANS)),
     )
     try:
-        with_settings(asked.base, asked.limits)
+        held = setting_names(with_settings(asked.base, asked.limits))
     except PolicyError as error:
         raise ReplayRefused(str(error), field=error.field or "policy") from error
-    return asked
+    return replace(asked, limits={name: held[name] for name in asked.limits})  # as numbers, however they were written
 
 
 def limits_of(policy: str, given: Mapping[str, str]) -> dict[str, str]:

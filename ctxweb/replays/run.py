@@ -106,11 +106,12 @@ def _counts(found: Replay) -> ChainMap[bytes, int]:
 def layer_runs(*, policy: Policy, firing: Firing) -> tuple[LayerRun, ...]:
     """What each layer did in one firing."""
     layers = {stage.layer.id: stage.layer for stage in policy.stages}
+    verbs = {edit.layer: edit.verb for edit in reversed(firing.compacted.edits)}
     return tuple(
         LayerRun(
             layer=report.layer,
             title=layers[report.layer].title,
-            action=MECHANISM_ACTION[layers[report.layer].mechanism],
+            action=verbs.get(report.layer) or MECHANISM_ACTION[layers[report.layer].mechanism],
             ran=report.ran,
             skipped=report.skipped,
             own_before=report.own_before,
@@ -154,7 +155,7 @@ def layer_balances(*, policy: Policy, runs: list[tuple[LayerRun, ...]]) -> tuple
         LayerBalance(
             layer=name,
             title=layers[name].title,
-            action=MECHANISM_ACTION[layers[name].mechanism],
+            action=next((run.action for run in own if run.edits), MECHANISM_ACTION[layers[name].mechanism]),
             lossy=layers[name].lossy,
             ran=sum(run.ran for run in own),
             changed=sum(run.edits > 0 for run in own),

@@ -81,11 +81,13 @@ class CompactionGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerPage:
-    """A window of compactions; `more` leads to the next one. Of a replay `unit` is how its own figures are called."""
+    """A window of compactions; `more` leads to the next one. Of a replay `unit` is how its own figures are called; it
+    took the place of those `dropped`."""
 
     address: str
     public_id: str
     unit: str
+    dropped: str
     policy: str
     histories: tuple[HistoryLink, ...]
     finding: str
@@ -121,7 +123,7 @@ def ledger(request: HttpRequest, session_id: str) -> HttpResponse:
     target = request.headers.get("HX-Target", "")
     if target.startswith("more-"):
         return _more_edits(request, lane, filters, sort, target)
-    page = _page(lane, filters, sort, after=asked.number(request.GET, "after") or 0)
+    page = _page(lane, filters, sort, after=asked.number(request.GET, "after") or 0, dropped=asked.text(request.GET, "dropped"))
     twin = addresses.with_query(addresses.api_history(lane.history.public_id, "ledger"), **asdict(filters))
     frame = session_frame(request, lane.session, tab="ledger", title=_title(lane), json=twin, history=lane.history)
     return show(request, template="ledger/page.html", frame=frame, page=page, fragments={"ledger-more": "ledger/_groups.html"})
@@ -156,7 +158,7 @@ def _edits_address(lane: Lane, filters: LedgerFilters, sort: str, edits: int) ->
     return addresses.ledger(lane.session.public_id, **asdict(filters), sort=sort, edits=edits, h=lane.h)
 
 
-def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> LedgerPage:
+def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int, dropped: str) -> LedgerPage:
     public_id = lane.session.public_id
     rows = compaction_rows(lane=lane, after=after, limit=GROUPS + 1, filters=filters)
     shown, totals = rows[:GROUPS], ledger_totals(lane=lane, filters=filters)
@@ -169,6 +171,7 @@ def _page(lane: Lane, filters: LedgerFilters, sort: str, *, after: int) -> Ledge
         address=addresses.ledger(public_id, h=lane.h),
         public_id=public_id,
         unit=unit,
+        dropped=dropped if lane.is_replayed else "",
         policy=lane.history.policy,
         histories=history_links(lane, lambda h: addresses.ledger(public_id, h=h)),
         finding=finding,

@@ -185,7 +185,7 @@ def evidence_of(row: CompactionRow) -> tuple[str, ...]:
     """What speaks for an inferred event, or what a record says on a scale of its own."""
     if row.origin == "inferred":
         return _inferred(row.evidence)
-    if row.tokens_before is None and row.tokens_after is None:
+    if row.origin == "replayed" or (row.tokens_before is None and row.tokens_after is None):
         return ()
     scale = "counting messages only" if row.scale == "messages" else "by its own count"
     return (f"the record says {_figure(row.tokens_before)} → {_figure(row.tokens_after)} tokens, {scale}",)

@@ -29,6 +29,7 @@ from ctxweb.views.replay_words import Term, balances_of, detail_of, finding_of, 
 STACKS = ("order", "kind")
 RESULT = "result"
 USUAL_REACH = 200_000
+CHARS_A_TOKEN = 4  # of a range that counts characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,8 @@ def _page(request: HttpRequest, lane: Lane, found: ReplayAsked, *, refused: Repl
     detail = result.detail if result is not None else None
     usual = detail.usual if detail is not None else policy_row(found.base).settings
     maps = map_pair(lane=lane, found=result, stack=stack) if result is not None else None
-    reach = max(detail.arrived.own, detail.window or 0) if detail is not None else USUAL_REACH
+    window = (detail.window if detail is not None else None) or USUAL_REACH
+    reach = window * (CHARS_A_TOKEN if policy_row(found.base).of == "characters" else 1)
     return ReplayPage(
         public_id=session.public_id,
         address=addresses.replay(session.public_id),

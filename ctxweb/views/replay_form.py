@@ -31,6 +31,7 @@ class Knob:
     label: str
     value: str
     usual: str
+    usual_words: str
     least: str
     most: str
     step: str
@@ -113,6 +114,7 @@ def _knob(session: Session, found: ReplayAsked, name: str, usual: Any, *, reach:
         label=WORDS.get(name) or name.partition(".")[2].replace("_", " "),
         value=written(found.limits.get(name, usual)),
         usual=written(usual),
+        usual_words=f"{usual:,}" if _is_number(usual) else "not set",
         least=written(least),
         most=written(most),
         step=written(step),

@@ -52,11 +52,8 @@ def _millions(tokens: int) -> str:
 
 
 def trigger_label(detail: ReplayDetail) -> str:
-    """The trigger beside its line: `80,000 (chars/4), messages only`."""
-    if detail.trigger is None:
-        return ""
-    scope = "messages only" if detail.counts_messages_only else "with what is beside them"
-    return f"{detail.trigger:,.0f} ({detail.unit_title}), {scope}"
+    """The trigger beside its line: `80,000 (chars/4)`."""
+    return "" if detail.trigger is None else f"{detail.trigger:,.0f} ({detail.unit_title})"
 
 
 def notes_of(detail: ReplayDetail) -> tuple[str, ...]:

@@ -171,7 +171,7 @@ def _page(lane: Lane, shown: CallView, rows: tuple[ViewRow, ...]) -> ViewPage:
         policy=lane.history.policy,
         histories=history_links(lane, lambda other_h: addresses.view(public_id, call.n, against=other, h=other_h)),
         finding=finding_of(shown),
-        detail=detail_of(shown),
+        detail=detail_of(shown, policy=lane.history.policy),
         notes=notes_of(shown, view_findings(lane=lane, n=call.n), public_id=public_id),
         strip=moves,
         columns=columns([(one.n, parts) for one, parts in ((against, there), (call, here)) if one]),

@@ -36,13 +36,16 @@ def finding_of(shown: CallView) -> str:
     return f"Call {call.n:,} held {counted(call.blocks, 'block')}, ≈ {call.estimate:,} tokens."
 
 
-def detail_of(shown: CallView) -> str:
+def detail_of(shown: CallView, *, policy: str = "") -> str:
+    """The rest of the answer; of a replay `policy` says whose prompt it is."""
     call, change, against = shown.call, shown.change, shown.against
     parts = []
     if change is not None and against is not None:
         came = f"{counted(change.added, 'block')} came since call {against.n:,}, ≈ {change.added_tokens:,} tokens"
         parts.append(came + (f", {change.changed:,} changed." if change.changed else "."))
-    if call.prompt_tokens is not None and call.unexplained is not None:
+    if policy:
+        parts.append(f"So {policy} would have sent it.")
+    elif call.prompt_tokens is not None and call.unexplained is not None:
         parts.append(f"The provider reported {call.prompt_tokens:,} tokens; {_rest(call.unexplained)}")
     elif call.prompt_tokens is None and not call.is_next:
         parts.append("The provider’s figure is unknown.")
