@@ -1,30 +1,22 @@
 """Two texts side by side: lines first, then words inside changed lines; unchanged and long changed runs folded.
 
-Indel opcodes of lines cost milliseconds where a word-level diff of whole texts is quadratic.
+A word-level difference of whole texts would be quadratic.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rapidfuzz.distance import Indel
+from compaction.line_diff import DiffWord, changed_words
+from compaction.sequence_diff import Run, runs
 
 LINE_CHARS = 400  # longer lines are cut in the picture of the difference
 KEPT_LINES = 3  # of a folded run, at each end
-ALIKE = 0.5  # below this share of equal words two lines have nothing to do with each other, and no word is marked
 BUDGET_CHARS = 4_096  # nothing more is sent unasked
-_WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 
 Sign = Literal[" ", "+", "−", "…"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffWord:
-    text: str
-    changed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,31 +47,28 @@ def diff_of(before: str, after: str, *, lines_compared: int, budget: int = BUDGE
     old, new = before.split("\n"), after.split("\n")
     is_cut = max(len(old), len(new)) > lines_compared
     old, new = old[:lines_compared], new[:lines_compared]
-    lines = [line for run in _runs(old, new) for line in _folded(run)]
+    found = runs(old, new)
+    lines = [line for run in _signed(old, new, found) for line in _folded(run)]
     shown = _within(lines, budget)
-    blocks = Indel.opcodes(old, new)
+    changed = [run for run in found if not run.same]
     return Diff(
-        removed=sum(block.src_end - block.src_start for block in blocks if block.tag == "delete"),
-        added=sum(block.dest_end - block.dest_start for block in blocks if block.tag == "insert"),
+        removed=sum(run.old_end - run.old_start for run in changed),
+        added=sum(run.new_end - run.new_start for run in changed),
         lines=tuple(shown),
         is_cut=is_cut or len(shown) < len(lines),
     )
 
 
-def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[list[DiffLine]]:
+def _signed(old: Sequence[str], new: Sequence[str], found: Sequence[Run]) -> Iterator[list[DiffLine]]:
     """Runs of lines of one sign. Lines that stand in each other's place are deleted ones first, with changed words marked."""
-    deleted: list[DiffLine] = []
-    inserted: list[DiffLine] = []
-    for block in Indel.opcodes(old, new):
-        if block.tag == "equal":
-            yield from _paired(deleted, inserted)
-            deleted, inserted = [], []
-            pairs = zip(range(block.src_start, block.src_end), range(block.dest_start, block.dest_end), strict=True)
+    for run in found:
+        if run.same:
+            pairs = zip(range(run.old_start, run.old_end), range(run.new_start, run.new_end), strict=True)
             yield [_line(" ", old[k], old=k + 1, new=m + 1) for k, m in pairs]
         else:
-            deleted += [_line("−", old[k], old=k + 1) for k in range(block.src_start, block.src_end) if block.tag == "delete"]
-            inserted += [_line("+", new[k], new=k + 1) for k in range(block.dest_start, block.dest_end) if block.tag == "insert"]
-    yield from _paired(deleted, inserted)
+            deleted = [_line("−", old[k], old=k + 1) for k in range(run.old_start, run.old_end)]
+            inserted = [_line("+", new[k], new=k + 1) for k in range(run.new_start, run.new_end)]
+            yield from _paired(deleted, inserted)
 
 
 def _line(sign: Sign, text: str, *, old: int | None = None, new: int | None = None) -> DiffLine:
@@ -93,17 +82,8 @@ def _paired(deleted: list[DiffLine], inserted: list[DiffLine]) -> Iterator[list[
 
 
 def _marked(gone: DiffLine, come: DiffLine) -> tuple[DiffLine, DiffLine]:
-    old, new = _WORD.findall(gone.words[0].text), _WORD.findall(come.words[0].text)
-    if Indel.normalized_similarity(old, new) < ALIKE:
-        return gone, come
-    blocks = Indel.opcodes(old, new)
-    kept = [(block.tag != "delete", "".join(old[block.src_start : block.src_end])) for block in blocks]
-    come_in = [(block.tag != "insert", "".join(new[block.dest_start : block.dest_end])) for block in blocks]
-    return replace(gone, words=_words(kept)), replace(come, words=_words(come_in))
-
-
-def _words(parts: Sequence[tuple[bool, str]]) -> tuple[DiffWord, ...]:
-    return tuple(DiffWord(text=text, changed=not same) for same, text in parts if text)
+    marked = changed_words(gone.words[0].text, come.words[0].text)
+    return (gone, come) if marked is None else (replace(gone, words=marked[0]), replace(come, words=marked[1]))
 
 
 def _folded(run: Sequence[DiffLine]) -> Sequence[DiffLine]:
