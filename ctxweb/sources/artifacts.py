@@ -5,6 +5,7 @@ Where the project has keys, a file counts only if a signed manifest of its folde
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -43,7 +44,23 @@ class SignedArtifacts:
         if not any(isinstance(one, Finding) and one.status == "available" for one in found):
             return found
         listed = self._listed(session_id, bounds)
-        return [_confirmed(one, listed, pointer) for one, pointer in zip(found, pointers, strict=True)]
+        return [self._confirmed(one, listed, pointer) for one, pointer in zip(found, pointers, strict=True)]
+
+    def _confirmed(self, found: Found, listed: Mapping[str, Listed], pointer: SourcePointer) -> Found:
+        if not isinstance(found, Finding) or found.status != "available":
+            return found
+        entry = listed.get(pointer.artifact_name or "")
+        if entry is None or entry.sha256 != found.evidence_sha256:
+            return NO_MANIFEST
+        return found if self._size(pointer) == entry.size else NO_MANIFEST
+
+    def _size(self, pointer: SourcePointer) -> int | None:
+        """The size of a file whose bytes are proved already; None where it has just gone."""
+        try:
+            with self.artifacts.root.opened((pointer.session_id, *self.artifacts.folders), pointer.artifact_name or "") as file:
+                return os.fstat(file.descriptor).st_size
+        except OSError:
+            return None
 
     def _listed(self, session_id: str, bounds: Bounds) -> Mapping[str, Listed]:
         """What the manifest lists; nothing where there is no valid one."""
@@ -124,10 +141,3 @@ class ProjectArtifacts:
 
 def _is_missing(found: Found) -> bool:
     return isinstance(found, Finding) and found.status == "missing"
-
-
-def _confirmed(found: Found, listed: Mapping[str, Listed], pointer: SourcePointer) -> Found:
-    if not isinstance(found, Finding) or found.status != "available":
-        return found
-    entry = listed.get(pointer.artifact_name or "")
-    return found if entry is not None and entry.sha256 == found.evidence_sha256 else NO_MANIFEST

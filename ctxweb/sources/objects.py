@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import urlsplit
 
 import obstore
@@ -27,6 +27,9 @@ from compaction.sources.pointers import SourcePointer, checked_component, checke
 from compaction.sources.resolution import Finding
 from ctxweb.configured import Store
 from ctxweb.sources.base import ProjectSources, checked_path, verified_text
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
 
 SIGNED_FOR = timedelta(minutes=5)
 ANSWER_SECONDS = 10.0  # for a connection, and between two pieces
@@ -101,9 +104,9 @@ def _answer(store: Store, key: str, method: Literal["GET", "HEAD"]) -> Iterator[
     connection = _connection(store)
     try:
         connection.request(method, f"{address.path}?{address.query}")
-        answer = connection.getresponse()
-        _require_found(answer)
-        yield answer
+        with connection.getresponse() as answer:
+            _require_found(answer)
+            yield answer
     except TimeoutError:
         raise SourceSystemError(f"the store {store.name} did not answer in {ANSWER_SECONDS:g} s: try again", cause="deadline") from None
     except (OSError, http.client.HTTPException) as error:
@@ -113,16 +116,11 @@ def _answer(store: Store, key: str, method: Literal["GET", "HEAD"]) -> Iterator[
 
 
 def _signer(store: Store) -> S3Store:
-    return S3Store(
-        store.bucket,
-        endpoint=store.endpoint,
-        region=store.region,
-        access_key_id=store.access_key,
-        secret_access_key=store.secret_key,
-        session_token=store.session_token or None,
-        virtual_hosted_style_request=False,
-        client_options={"allow_http": True},
-    )
+    keys: S3Config = {"access_key_id": store.access_key, "secret_access_key": store.secret_key}
+    if store.session_token:
+        keys["session_token"] = store.session_token
+    where: S3Config = {"endpoint": store.endpoint, "region": store.region, "virtual_hosted_style_request": False}
+    return S3Store(store.bucket, config={**where, **keys}, client_options={"allow_http": True})
 
 
 def _connection(store: Store) -> http.client.HTTPConnection:
