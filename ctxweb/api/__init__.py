@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from ctxweb.api import audit, durable, histories, jobs, messages, replays, sessions
+from ctxweb.api import audit, durable, histories, jobs, messages, replays, sessions, verifications
 from ctxweb.api.base import make_api
 
 ROUTERS: tuple[Router, ...] = (
@@ -13,6 +13,7 @@ ROUTERS: tuple[Router, ...] = (
     jobs.router,
     durable.router,
     audit.router,
+    verifications.router,
 )
 
 api = make_api()
