@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 from compaction.sequence_diff import runs
 
 ALIKE = 0.5  # below this share of equal words two lines have nothing to do with each other, and no word is marked
+SHARED_WORDS = 0.35  # share of distinct words from which one line may be the new form of another
 MOST_PAIRS = 900  # of lines of one run that are compared with each other; in a longer run lines are paired by their place
 _WORD = re.compile(r"\w+|\s+|.", re.DOTALL)
 _NAMED = re.compile(r"\w+")
@@ -16,8 +19,7 @@ _NAMED = re.compile(r"\w+")
 Pair = tuple[int | None, int | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffWord:
+class DiffWord(NamedTuple):
     """A part of a line. The parts of a line, put together, are the line."""
 
     text: str
@@ -31,9 +33,20 @@ def changed_words(old: str, new: str) -> tuple[tuple[DiffWord, ...], tuple[DiffW
     same = sum(run.old_end - run.old_start for run in found if run.same)
     if 2 * same < ALIKE * (len(old_words) + len(new_words)):
         return None
-    gone = [DiffWord(text="".join(old_words[run.old_start : run.old_end]), changed=not run.same) for run in found]
-    come = [DiffWord(text="".join(new_words[run.new_start : run.new_end]), changed=not run.same) for run in found]
-    return tuple(word for word in gone if word.text), tuple(word for word in come if word.text)
+    gone: list[DiffWord] = []
+    come: list[DiffWord] = []
+    for place, run in enumerate(found):
+        left, right = "".join(old_words[run.old_start : run.old_end]), "".join(new_words[run.new_start : run.new_end])
+        lone_blank = 0 < place < len(found) - 1 and left.isspace()  # between two changes it belongs to them
+        gone.append(DiffWord(left, not run.same or lone_blank))
+        come.append(DiffWord(right, not run.same or lone_blank))
+    return _joined(gone), _joined(come)
+
+
+def _joined(words: Sequence[DiffWord]) -> tuple[DiffWord, ...]:
+    """Neighbours of one kind as one part."""
+    parts = (DiffWord("".join(word.text for word in group), changed) for changed, group in groupby(words, itemgetter(1)))
+    return tuple(part for part in parts if part.text)
 
 
 def unmarked(line: str) -> tuple[DiffWord, ...]:
@@ -56,9 +69,9 @@ def paired(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
     """Places of the lines that stand in each other's place, in order: alike ones together, all others alone."""
     ours, theirs = [words_of(line) for line in old], [words_of(line) for line in new]
     by_place = len(old) * len(new) > MOST_PAIRS
-    if by_place or (len(old) == len(new) and all(likeness(*pair) >= ALIKE for pair in zip(ours, theirs, strict=True))):
+    if by_place or (len(old) == len(new) and all(likeness(*pair) >= SHARED_WORDS for pair in zip(ours, theirs, strict=True))):
         both = min(len(old), len(new))
-        alike = [(k, k) for k in range(both) if likeness(ours[k], theirs[k]) >= ALIKE]
+        alike = [(k, k) for k in range(both) if likeness(ours[k], theirs[k]) >= SHARED_WORDS]
     else:
         alike = _best(ours, theirs)
     return _with_others(alike, len(old), len(new))
@@ -70,7 +83,7 @@ def _best(ours: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]]) -> l
     for k in range(len(ours) - 1, -1, -1):
         for m in range(len(theirs) - 1, -1, -1):
             alike = likeness(ours[k], theirs[m])
-            scores[k][m] = max(scores[k + 1][m], scores[k][m + 1], scores[k + 1][m + 1] + alike if alike >= ALIKE else 0.0)
+            scores[k][m] = max(scores[k + 1][m], scores[k][m + 1], scores[k + 1][m + 1] + alike if alike >= SHARED_WORDS else 0.0)
     k = m = 0
     pairs: list[tuple[int, int]] = []
     while k < len(ours) and m < len(theirs):

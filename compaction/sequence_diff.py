@@ -7,11 +7,10 @@ millisecond whatever they hold, and no input is worse than another of its length
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """Items `old_start:old_end` of one sequence and `new_start:new_end` of the other: the same ones where `same`, else what
     stands in each other's place (either may be empty)."""
 
@@ -26,29 +25,39 @@ def runs(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Run]:
     """The sequences as runs that are the same and runs that differ, alternating. As much as can be is the same."""
     first = _shared_start(old, new)
     last = _shared_end(old, new, first)
+    stretches = [(0, 0, first)]
+    stretches += _stretches(_matches(old[first : len(old) - last], new[first : len(new) - last]), first)
+    stretches.append((len(old) - last, len(new) - last, last))
     found: list[Run] = []
-    pairs = [(k, k) for k in range(first)]
-    pairs += [(first + k, first + m) for k, m in _matches(old[first : len(old) - last], new[first : len(new) - last])]
-    pairs += [(len(old) - k, len(new) - k) for k in range(last, 0, -1)]
-    at_old = at_new = 0
-    for start_old, start_new, length in _stretches(pairs):
+    at_old = at_new = begun_old = begun_new = 0
+    for start_old, start_new, length in stretches:
         if start_old > at_old or start_new > at_new:
+            if at_old > begun_old:
+                found.append(Run(True, begun_old, at_old, begun_new, at_new))
             found.append(Run(False, at_old, start_old, at_new, start_new))
+            begun_old, begun_new = start_old, start_new
         at_old, at_new = start_old + length, start_new + length
-        found.append(Run(True, start_old, at_old, start_new, at_new))
-    if len(old) > at_old or len(new) > at_new:
-        found.append(Run(False, at_old, len(old), at_new, len(new)))
+    if at_old > begun_old:
+        found.append(Run(True, begun_old, at_old, begun_new, at_new))
     return found
 
 
 def _shared_start(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
-    most = min(len(old), len(new))
-    return next((k for k in range(most) if old[k] != new[k]), most)
+    place = 0
+    for one, other in zip(old, new, strict=False):
+        if one != other:
+            break
+        place += 1
+    return place
 
 
 def _shared_end(old: Sequence[Hashable], new: Sequence[Hashable], first: int) -> int:
-    most = min(len(old), len(new)) - first
-    return next((k for k in range(most) if old[-1 - k] != new[-1 - k]), most)
+    place = 0
+    for one, other in zip(reversed(old[first:]), reversed(new[first:]), strict=False):
+        if one != other:
+            break
+        place += 1
+    return place
 
 
 def _matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
@@ -83,10 +92,10 @@ def _traced(rows: Sequence[int], length: int) -> list[tuple[int, int]]:
     return pairs[::-1]
 
 
-def _stretches(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Neighbouring pairs as one stretch: where it starts on both sides, and its length."""
+def _stretches(pairs: Sequence[tuple[int, int]], shift: int) -> Iterator[tuple[int, int, int]]:
+    """Neighbouring pairs as one stretch: where it starts on both sides, moved by `shift`, and its length."""
     start = 0
     for end in range(1, len(pairs) + 1):
         if end == len(pairs) or pairs[end] != (pairs[end - 1][0] + 1, pairs[end - 1][1] + 1):
-            yield (*pairs[start], end - start)
+            yield pairs[start][0] + shift, pairs[start][1] + shift, end - start
             start = end

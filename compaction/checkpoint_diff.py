@@ -1,0 +1,240 @@
+"""The difference of two checkpoints: sections aligned by heading and likeness, then lines, then words inside changed lines.
+
+A line that stands elsewhere in the other text is told to have moved. Each run of changes is a hunk whose id is made from what it
+changes, so that a link to it holds as long as the change is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from compaction.line_diff import DiffWord, changed_words, paired, unmarked
+from compaction.moved_lines import moves
+from compaction.section_pairs import SectionPair, section_pairs
+from compaction.sections import Section, sections
+from compaction.sequence_diff import runs
+
+MOST_LINES = 5_000  # of each text that are compared
+MOST_LINE_CHARS = 2_000  # of each line
+HUNK_ID_CHARS = 10
+
+RowKind = Literal["same", "changed", "removed", "added"]
+SectionKind = Literal["same", "changed", "removed", "added"]
+
+
+class DiffRow(NamedTuple):
+    """One line on one side or both, with its numbers (from 1), to be shown side by side.
+
+    `moved_to` of a removed line is the number of the same line in the new text, `moved_from` of an added one that in the old.
+    """
+
+    kind: RowKind
+    old: int | None = None
+    new: int | None = None
+    old_words: tuple[DiffWord, ...] = ()
+    new_words: tuple[DiffWord, ...] = ()
+    moved_to: int | None = None
+    moved_from: int | None = None
+    hunk: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionDiff:
+    """A section of one text or of both. `moved`: it stands elsewhere among the others; its rows are those of its own text."""
+
+    kind: SectionKind
+    old_heading: str | None
+    new_heading: str | None
+    moved: bool
+    rows: tuple[DiffRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Rows `start` to before `end` of section `section` (both from 0): a run of rows that are not the same."""
+
+    id: str
+    section: int
+    start: int
+    end: int
+    removed: int
+    added: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What was too much to be compared: lines after MOST_LINES, and characters after MOST_LINE_CHARS of a line."""
+
+    old_lines: int = 0
+    new_lines: int = 0
+    chars: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.old_lines or self.new_lines or self.chars)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointDiff:
+    """`changed` counts rows with a line on both sides; `moved` the removed lines that stand elsewhere in the new text."""
+
+    sections: tuple[SectionDiff, ...]
+    hunks: tuple[Hunk, ...]
+    same: int
+    changed: int
+    removed: int
+    added: int
+    moved: int
+    left_out: LeftOut
+
+    def hunk(self, hunk_id: str) -> Hunk | None:
+        """The hunk with this id."""
+        return next((hunk for hunk in self.hunks if hunk.id == hunk_id), None)
+
+
+def checkpoint_diff(old: str, new: str) -> CheckpointDiff:
+    """What changed from one text to the other. O(lines²) bits, within the named limits."""
+    ours, theirs, left_out = _bounded(old, new)
+    pairs = section_pairs(ours, sections(ours), theirs, sections(theirs))
+    drawn = [_drawn(pair, ours, theirs) for pair in pairs]
+    drawn = _with_moves(drawn, ours, theirs)
+    named, hunks = _with_hunks(drawn)
+    kinds = Counter(row.kind for section in named for row in section.rows)
+    return CheckpointDiff(
+        sections=tuple(named),
+        hunks=tuple(hunks),
+        same=kinds["same"],
+        changed=kinds["changed"],
+        removed=kinds["removed"],
+        added=kinds["added"],
+        moved=sum(row.moved_to is not None for section in named for row in section.rows),
+        left_out=left_out,
+    )
+
+
+def inline(rows: Iterable[DiffRow]) -> Iterator[DiffRow]:
+    """The rows one under the other: of a run of changed rows the old lines first, then the new ones."""
+    waiting: list[DiffRow] = []
+    for row in rows:
+        if row.kind == "changed":
+            yield row._replace(kind="removed", new=None, new_words=())
+            waiting.append(row._replace(kind="added", old=None, old_words=()))
+            continue
+        yield from waiting
+        waiting = []
+        yield row
+    yield from waiting
+
+
+def _bounded(old: str, new: str) -> tuple[list[str], list[str], LeftOut]:
+    ours, theirs = old.split("\n"), new.split("\n")
+    kept = [line[:MOST_LINE_CHARS] for line in ours[:MOST_LINES]], [line[:MOST_LINE_CHARS] for line in theirs[:MOST_LINES]]
+    chars = sum(max(0, len(line) - MOST_LINE_CHARS) for side in (ours, theirs) for line in side[:MOST_LINES])
+    left_out = LeftOut(old_lines=max(0, len(ours) - MOST_LINES), new_lines=max(0, len(theirs) - MOST_LINES), chars=chars)
+    return *kept, left_out
+
+
+def _drawn(pair: SectionPair, ours: Sequence[str], theirs: Sequence[str]) -> SectionDiff:
+    old, new = pair.old, pair.new
+    if old is None or new is None:
+        rows = tuple(_alone(old, ours, "removed") if new is None else _alone(new, theirs, "added"))
+        kind: SectionKind = "removed" if new is None else "added"
+    else:
+        rows = tuple(_rows(ours, old, theirs, new))
+        kind = "same" if all(row.kind == "same" for row in rows) else "changed"
+    return SectionDiff(kind=kind, old_heading=_heading(old), new_heading=_heading(new), moved=pair.moved, rows=rows)
+
+
+def _heading(section: Section | None) -> str | None:
+    return None if section is None else section.heading
+
+
+def _alone(section: Section | None, lines: Sequence[str], kind: RowKind) -> Iterator[DiffRow]:
+    for place in range(section.start, section.end) if section is not None else ():
+        yield _row(kind, lines, place if kind == "removed" else None, lines, place if kind == "added" else None)
+
+
+def _row(kind: RowKind, ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None) -> DiffRow:
+    old_words = () if k is None else unmarked(ours[k])
+    new_words = () if m is None else old_words if kind == "same" else unmarked(theirs[m])
+    return DiffRow(kind, None if k is None else k + 1, None if m is None else m + 1, old_words, new_words)
+
+
+def _rows(ours: Sequence[str], old: Section, theirs: Sequence[str], new: Section) -> Iterator[DiffRow]:
+    left, right = ours[old.start : old.end], theirs[new.start : new.end]
+    for run in runs(left, right):
+        if run.same:
+            for place in range(run.old_end - run.old_start):
+                yield _row("same", ours, old.start + run.old_start + place, theirs, new.start + run.new_start + place)
+        else:
+            for k, m in paired(left[run.old_start : run.old_end], right[run.new_start : run.new_end]):
+                at_old = None if k is None else old.start + run.old_start + k
+                at_new = None if m is None else new.start + run.new_start + m
+                yield _changed(ours, at_old, theirs, at_new)
+
+
+def _changed(ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None) -> DiffRow:
+    if k is None or m is None:
+        return _row("added" if k is None else "removed", ours, k, theirs, m)
+    row, marked = _row("changed", ours, k, theirs, m), changed_words(ours[k], theirs[m])
+    return row if marked is None else row._replace(old_words=marked[0], new_words=marked[1])
+
+
+def _with_moves(drawn: Sequence[SectionDiff], ours: Sequence[str], theirs: Sequence[str]) -> list[SectionDiff]:
+    rows = [row for section in drawn for row in section.rows]
+    gone = [(row.old, ours[row.old - 1]) for row in rows if row.kind == "removed" and row.old]
+    come = [(row.new, theirs[row.new - 1]) for row in rows if row.kind == "added" and row.new]
+    moved_to = moves(gone, come)
+    if not moved_to:
+        return list(drawn)
+    moved_from = {new: old for old, new in moved_to.items()}
+    return [replace(section, rows=tuple(_moved(row, moved_to, moved_from) for row in section.rows)) for section in drawn]
+
+
+def _moved(row: DiffRow, moved_to: Mapping[int, int], moved_from: Mapping[int, int]) -> DiffRow:
+    if row.kind == "removed" and row.old is not None and row.old in moved_to:
+        return row._replace(moved_to=moved_to[row.old])
+    if row.kind == "added" and row.new is not None and row.new in moved_from:
+        return row._replace(moved_from=moved_from[row.new])
+    return row
+
+
+def _with_hunks(drawn: Sequence[SectionDiff]) -> tuple[list[SectionDiff], list[Hunk]]:
+    named: list[SectionDiff] = []
+    hunks: list[Hunk] = []
+    taken: Counter[str] = Counter()
+    for place, section in enumerate(drawn):
+        rows = list(section.rows)
+        for start, end in _stretches(rows):
+            digest = _digest(section, rows[start:end])
+            taken[digest] += 1
+            hunk_id = digest if taken[digest] == 1 else f"{digest}-{taken[digest]}"
+            rows[start:end] = [row._replace(hunk=hunk_id) for row in rows[start:end]]
+            removed = sum(row.old is not None for row in rows[start:end])
+            added = sum(row.new is not None for row in rows[start:end])
+            hunks.append(Hunk(id=hunk_id, section=place, start=start, end=end, removed=removed, added=added))
+        named.append(replace(section, rows=tuple(rows)))
+    return named, hunks
+
+
+def _stretches(rows: Sequence[DiffRow]) -> Iterator[tuple[int, int]]:
+    start: int | None = None
+    for place, row in enumerate(rows):
+        if row.kind != "same" and start is None:
+            start = place
+        elif row.kind == "same" and start is not None:
+            yield start, place
+            start = None
+    if start is not None:
+        yield start, len(rows)
+
+
+def _digest(section: SectionDiff, rows: Sequence[DiffRow]) -> str:
+    """Made from the heading and the changed lines, not from their numbers: a line more above does not break a link."""
+    parts = [section.new_heading or section.old_heading or ""]
+    parts += [f"-{''.join(word.text for word in row.old_words)}" for row in rows if row.old is not None]
+    parts += [f"+{''.join(word.text for word in row.new_words)}" for row in rows if row.new is not None]
+    return "h" + hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:HUNK_ID_CHARS]
