@@ -9,17 +9,23 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from ctxweb.models import Block, Job, Session
+from ctxweb.replays.asked import replay_asked
+from ctxweb.services.history_replay import history_replay
 from tests.browser.conftest import Watched
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
 
 def addresses(session: Session) -> Iterator[str]:
+    assert session.current is not None
     block = Block.objects.filter(revision=session.current_id, first_call__isnull=False).order_by("-estimate")[0]
     own = f"/s/{session.public_id}"
     yield from ("/", "/?import=1", "/?q=nothingholdsthis", "/search", "/search?q=the", "/jobs", f"/jobs/{Job.objects.all()[0].public_id}")
     yield from ("/settings", f"{own}/", f"{own}/?stack=kind", f"{own}/?as=table", f"{own}/messages", f"{own}/view/3?against=2")
     yield from (f"{own}/ledger", f"{own}/b/{block.seq}.{block.i}", f"{own}/import")
+    yield from (f"{own}/replay?trigger=6000&hard_limit=200000", f"{own}/replay?trigger=-1", f"{own}/replay?policy=learn-claude-code-s08")
+    kept = history_replay(session=session, revision=session.current, asked=replay_asked(limits={"trigger": 6_000})).history
+    yield from (f"{own}/ledger?h={kept}", f"{own}/view/3?h={kept}", f"{own}/b/{block.seq}.{block.i}?h={kept}")
 
 
 def faults(page: Page) -> list[str]:

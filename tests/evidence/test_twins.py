@@ -12,7 +12,7 @@ from ctxweb.models import Block, Compaction, Job, LedgerEntry, Record, Session
 from ctxweb.services.audit import sign_off
 from ctxweb.services.durable_keep import fact_keep
 from ctxweb.services.durable_versions import Author
-from tests.evidence import other_pages, session_pages
+from tests.evidence import other_pages, replay_page, session_pages
 from tests.evidence.elements import Element, page_of
 from tests.evidence.homes import demo_file, imported, shared_home
 from tests.evidence.schema import faults
@@ -37,6 +37,11 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
     ),
     "ledger": ((session_pages.ledger, ("/s/{long}/ledger", "/s/{long}/ledger?kind=tool_result", "/s/{long}/ledger?compaction=1")),),
     "fate": ((session_pages.fate, ("/s/{long}/b/{edited}", "/s/{long}/b/{added}", "/s/{broken}/b/1.1")),),
+    "replay": (
+        (replay_page.replay, ("/s/{long}/replay", "/s/{long}/replay?trigger=9000&hard_limit=12000",
+                              "/s/{long}/replay?policy=learn-claude-code-s08", "/s/{broken}/replay?policy=dsh-basic",
+                              "/s/{long}/replay?policy=claude-code-spill&spill_results.longer_than=3000")),
+    ),
     "report": ((other_pages.report, ("/s/{long}/import", "/s/{broken}/import", "/s/{broken}/import?verdict=invalid_json")),),
     "record": ((other_pages.record, ("/s/{long}/import/1", "/s/{broken}/import/{odd}")),),
     "body": ((other_pages.body, ("/s/{long}/body/{digest}",)),),
@@ -47,12 +52,14 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
 WITHOUT_HTML = {
     # name of the pattern: address, and how GET without a script is answered
     "import": ("/import", 302),
+    "replay_change": ("/s/{job}/replay/{job}", 405),
     "job_cancel": ("/jobs/{job}/cancel", 405),
     "job_retry": ("/jobs/{job}/retry", 405),
 }
 MORE_TWINS = (
     # twins that no page links alone: their rows are part of another page
     "/api/v1/histories/{long}r", "/api/v1/sessions/{broken}/records", "/api/v1/sessions/{long}/calls", "/api/v1/sessions/{broken}",
+    "/api/v1/policies",
     "/api/v1/sessions/{long}/durable", "/api/v1/sessions/{long}/durable/versions", "/api/v1/sessions/{long}/durable/versions/1",
     "/api/v1/sessions/{long}/durable/versions/1/difference",
     "/api/v1/audit", "/api/v1/audit/chain", "/api/v1/audit/anchors", "/api/v1/audit/drift?since=2026-01-01T00:00:00Z",
