@@ -11,6 +11,7 @@ from django.db import transaction
 
 from ctxweb.jobs import JobRun, job_open, job_ring
 from ctxweb.models import Job
+from ctxweb.services.durable_import import is_durable_file
 from ctxweb.services.importing.errors import ImportRefused
 from ctxweb.storage import StorageError
 
@@ -46,7 +47,7 @@ def folder_import(run: JobRun) -> None:
             continue
         try:
             with Path(file).open("rb") as stream:
-                import_enqueue(name=file, stream=stream)
+                import_enqueue(name=file, stream=stream, beside=file)
             cursor["files"] += 1
         except OSError as error:
             cursor["refused"] += 1
@@ -66,7 +67,7 @@ def _files(folder: Path) -> list[str]:
     """Regular files with a suffix of `SUFFIXES` in and below `folder`, by name. Raises ImportRefused."""
     found: list[str] = []
     for parent, _, names in os.walk(folder):
-        paths = (os.path.join(parent, name) for name in names if name.endswith(SUFFIXES))
+        paths = (os.path.join(parent, name) for name in names if name.endswith(SUFFIXES) and not is_durable_file(name))
         found.extend(path for path in paths if not os.path.islink(path) and os.path.isfile(path))
         if len(found) > MOST_FILES:
             raise ImportRefused("too_many_files", f"The folder holds more than {MOST_FILES:,} files: import its parts.")

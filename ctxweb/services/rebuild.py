@@ -5,11 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from ctxweb.jobs import JobRun, job_claim, job_open
-from ctxweb.models import Body, Record, Revision, Session, Source, TokenCount
+from ctxweb.models import Body, History, Record, Revision, Session, Source, TokenCount
+from ctxweb.replays.asked import ReplayRefused
+from ctxweb.services.durable_versions import durable_reindex
+from ctxweb.services.history_replay import asked_from_json, history_replay
 from ctxweb.services.importing.removing import revision_remove
 from ctxweb.services.importing.tables import rows_delete
 from ctxweb.services.search_index import index_clear
@@ -42,13 +47,15 @@ def rebuild(*, progress: Callable[[str], object]) -> Rebuilt:
         raise RebuildBusy("Another process is rebuilding: wait for its end, or stop it.")
     run = JobRun(claimed)
     if not claimed.cursor:
-        with run.commit(stage="listing", cursor={"files": _files(), "done": None, "failed": []}):
+        with run.commit(stage="listing", cursor={"files": _files(), "replays": _replays(), "done": None, "failed": []}):
             pass
     if claimed.cursor["done"] is None:
         _drop_all(run)
         with run.commit(stage="importing", cursor={**claimed.cursor, "done": 0}):
             pass
     _import_all(run, progress)
+    _replay_all(claimed.cursor.get("replays", []))
+    durable_reindex()
     files, failed = claimed.cursor["files"], tuple(claimed.cursor["failed"])
     run.end("succeeded", result={"files": len(files), "failed": len(failed)}, cursor={})
     return Rebuilt(files=len(files), failed=failed)
@@ -58,6 +65,27 @@ def _files() -> list[list[object]]:
     """[SHA-256, name, size] of each stored file, the first imported first."""
     rows = Source.objects.filter(state=Source.State.READY).order_by("imported_at", "pk").values_list("sha256", "name", "size")
     return [[sha256, name, size] for sha256, (name, size) in {sha256: (name, size) for sha256, name, size in rows}.items()]
+
+
+def _replays() -> list[dict[str, Any]]:
+    """The replays that are kept, oldest first: what was asked for is in no source."""
+    kept = History.objects.filter(origin="replayed", revision__session__current=F("revision")).order_by("created_at", "pk")
+    rows = kept.values_list("revision__session__public_id", "policy_data", "settings", "pinned")
+    return [{"session": session, "policy": policy, **told, "pinned": pinned} for session, policy, told, pinned in rows]
+
+
+def _replay_all(replays: list[dict[str, Any]]) -> None:
+    """Make the replays again. One whose session is not there any more, or that this version refuses, is left out."""
+    for stored in replays:
+        session = Session.objects.select_related("current").filter(public_id=stored["session"]).first()
+        if session is None or session.current is None:
+            continue
+        try:
+            kept = history_replay(session=session, revision=session.current, asked=asked_from_json(stored))
+        except ReplayRefused:
+            continue
+        if stored["pinned"]:
+            History.objects.filter(revision=session.current, public_id=kept.history).update(pinned=True)
 
 
 def _drop_all(run: JobRun) -> None:

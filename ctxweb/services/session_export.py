@@ -15,9 +15,10 @@ from typing import Any, Protocol, cast
 
 from compaction.messages import Body as TextBody
 from compaction.transcript import Appended, Called, Edited, Event, Lane
+from ctxweb.durable_rows import last_version
 from ctxweb.importers import IMPORTERS
 from ctxweb.importers.message_list import IMPORTER as MESSAGE_LIST
-from ctxweb.importers.message_list.encode import event_records, header_record, lane_record
+from ctxweb.importers.message_list.encode import durable_record, event_records, header_record, lane_record
 from ctxweb.importers.physical import PhysicalError
 from ctxweb.models import Body, Message, ModelCall, Revision, Session, Source
 from ctxweb.services.importing.errors import ImportRefused
@@ -46,14 +47,22 @@ def session_export(*, session: Session, out: Out, with_lanes: bool = False) -> i
     Raises ExportFailed before anything is written where the session has no readable source.
     """
     sessions = [session, *(_descendants(session) if with_lanes else ())]
-    lanes = [(revision, lane) for one in sessions for revision, lane in [_lane_of(one)]]
+    lanes = [(one, revision, lane) for one in sessions for revision, lane in [_lane_of(one)]]
     _write(out, header_record(program=PROGRAM))
-    for revision, lane in lanes:
+    for one, revision, lane in lanes:
         _write(out, lane_record(_renamed(lane, revision.source.format)))
+        _write_durable(out, one)
         events = _with_copies(lane.events, revision)
         while batch := list(islice(events, BATCH_EVENTS)):
             _write_events(out, batch)
     return len(lanes)
+
+
+def _write_durable(out: Out, session: Session) -> None:
+    """The durable state of a lane, as ASCII: its texts are kept as they are, lone surrogates too."""
+    version = last_version(session=session.public_id)
+    if version is not None:
+        out.write(json.dumps(durable_record(json.loads(version.state)), separators=(",", ":")) + "\n")
 
 
 def _write_events(out: Out, events: list[Event]) -> None:

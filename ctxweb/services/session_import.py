@@ -17,6 +17,7 @@ from django.db import DatabaseError, InterfaceError, transaction
 
 from ctxweb.jobs import FINAL, job_claim, job_open, job_ring
 from ctxweb.models import Job, Source
+from ctxweb.services.durable_import import durable_of_import
 from ctxweb.services.importing.import_run import revisions_of
 from ctxweb.services.importing.report import lane_object
 from ctxweb.services.jobs_run import claimed_run
@@ -29,22 +30,25 @@ Progress = Callable[[Job], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportResult:
-    """What became of one given source. `outcomes` are those of `import_run`; `error` is None unless all of it failed."""
+    """What became of one given source. `outcomes` are those of `import_run`; `error` is None unless all of it failed.
+    `durable_error` says why durable state inside it, or beside it, could not be imported."""
 
     name: str
     sha256: str | None
     outcomes: tuple[dict[str, Any], ...] = ()
     error: dict[str, str] | None = None
+    durable_error: str | None = None
 
     @property
     def failed(self) -> bool:
-        return self.error is not None or any(outcome["status"] == "failed" for outcome in self.outcomes)
+        return self.error is not None or self.durable_error is not None or any(outcome["status"] == "failed" for outcome in self.outcomes)
 
     def objects(self) -> list[dict[str, Any]]:
         """One object a lane (docs/importing.md), with the figures as they are now: ask before a later import takes its place."""
         if self.error is not None:
             return [_failure(self.name, self.error)]
-        return [each for outcome in self.outcomes for each in self._objects_of(outcome)]
+        told = [each for outcome in self.outcomes for each in self._objects_of(outcome)]
+        return told + [_failure(self.name, {"code": "durable_refused", "message": error}) for error in [self.durable_error] if error]
 
     def _objects_of(self, outcome: dict[str, Any]) -> list[dict[str, Any]]:
         name = f"{self.name}!{outcome['member']}" if outcome["member"] else self.name
@@ -65,10 +69,12 @@ def session_import(
     """
     try:
         known = None if path is None else _known(path)
+        beside = "" if path is None else str(path.absolute())
         if known is not None:
-            return ImportResult(name=name, sha256=known.sha256, outcomes=(_unchanged(known),))
+            durable = durable_of_import(sources=[known], beside=beside)
+            return ImportResult(name=name, sha256=known.sha256, outcomes=(_unchanged(known),), durable_error=durable["error"])
         blob = _store(path, stream)
-        job = import_open(name=name, sha256=blob.sha256, size=blob.size)
+        job = import_open(name=name, sha256=blob.sha256, size=blob.size, beside=beside)
         return _result(name, blob.sha256, import_finish(job=job, path=path, progress=progress))
     except StorageError as error:
         return ImportResult(name=name, sha256=None, error={"code": error.code, "message": str(error)})
@@ -79,21 +85,23 @@ def session_import(
         return ImportResult(name=name, sha256=None, error={"code": "database_unavailable", "message": message})
 
 
-def import_enqueue(*, name: str, stream: BinaryIO) -> Job:
-    """Store an upload and leave its import to the workers. When this returns the bytes are on the disk.
+def import_enqueue(*, name: str, stream: BinaryIO, beside: str = "") -> Job:
+    """Store an upload and leave its import to the workers. When this returns the bytes are on the disk. `beside` is the path
+    of a file of this machine that they were read from: its durable state lies there. An upload never has one.
 
     Raises StorageError. The job of bytes that are known ends at once with the outcome `unchanged`.
     """
     blob = blob_write(stream=stream)
     with transaction.atomic():
-        job = import_open(name=name, sha256=blob.sha256, size=blob.size)
+        job = import_open(name=name, sha256=blob.sha256, size=blob.size, beside=beside)
         job_ring(job=job)
     return job
 
 
-def import_open(*, name: str, sha256: str, size: int) -> Job:
+def import_open(*, name: str, sha256: str, size: int, beside: str = "") -> Job:
     """The one job of these stored bytes, queued if it was not yet or has ended."""
-    return job_open(kind="import", key=_key(sha256), params={"name": name, "sha256": sha256, "size": size})
+    params = {"name": name, "sha256": sha256, "size": size}
+    return job_open(kind="import", key=_key(sha256), params=params | ({"beside": beside} if beside else {}))
 
 
 def import_finish(*, job: Job, path: Path | None = None, progress: Progress | None = None) -> Job:
@@ -145,7 +153,9 @@ def _store(path: Path | None, stream: BinaryIO | None) -> Blob:
 
 def _result(name: str, sha256: str, job: Job) -> ImportResult:
     if job.state == Job.State.SUCCEEDED:
-        return ImportResult(name=name, sha256=sha256, outcomes=tuple((job.result or {}).get("outcomes", ())))
+        result = job.result or {}
+        durable_error = (result.get("durable") or {}).get("error")
+        return ImportResult(name=name, sha256=sha256, outcomes=tuple(result.get("outcomes", ())), durable_error=durable_error)
     error = job.error or {"code": str(job.state), "message": f"The import was {job.state}; nothing of it stays."}
     return ImportResult(name=name, sha256=sha256, error=error)
 

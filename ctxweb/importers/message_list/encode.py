@@ -26,6 +26,11 @@ def lane_record(lane: Lane) -> JsonObject:
     return {"type": "lane", **_told(lane, "events", "record_numbers")}
 
 
+def durable_record(state: JsonObject) -> JsonObject:
+    """The durable state of the lane that was opened last."""
+    return {"type": "durable", "state": state}
+
+
 def event_records(events: Iterable[Event], text_of: TextOf) -> Iterator[JsonObject]:
     """The events of a lane. A message that enters the view at once says so itself."""
     waiting: Message | None = None

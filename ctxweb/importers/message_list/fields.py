@@ -42,6 +42,10 @@ class Fields:
         if self._left:
             raise self.error(next(iter(self._left)), "is not a field of this record")
 
+    def value(self, name: str) -> Any:
+        """Whatever is there, None where nothing is; the caller reads it."""
+        return self._left.pop(name, None)
+
     def text(self, name: str) -> str | None:
         value = self._left.pop(name, None)
         if value is not None and not isinstance(value, str):

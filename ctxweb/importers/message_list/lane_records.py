@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from compaction.durable.canonical import state_from
+from compaction.errors import DurableError
 from compaction.messages import BlockId, Body
 from compaction.transcript import Appended, Called, Compaction, Edited, Event, Lane, Noted, Shown
 from ctxweb.importers.message_list.decode import read_call, read_compaction, read_finding, read_message
 from ctxweb.importers.message_list.fields import Fields
 
-EVENT_TYPES = ("message", "show", "call", "compaction", "finding")
+EVENT_TYPES = ("message", "show", "call", "compaction", "finding", "durable")
 
 
 class LaneRecords:
@@ -30,6 +32,7 @@ class LaneRecords:
             "call": self._call,
             "compaction": self._compaction,
             "finding": self._finding,
+            "durable": self._durable,
         }
 
     def take(self, told: Fields, record: int) -> tuple[Body, ...]:
@@ -80,6 +83,14 @@ class LaneRecords:
 
     def _finding(self, told: Fields, _: int) -> tuple[Body, ...]:
         self.events.append(Noted(finding=read_finding(told)))
+        return ()
+
+    def _durable(self, told: Fields, _: int) -> tuple[Body, ...]:
+        """The durable state of the lane. It is no event of its history: only whether it can be read is looked at here."""
+        try:
+            state_from(told.value("state"))
+        except DurableError as error:
+            raise told.error("state", f"{error.place}: {error}" if error.place else str(error)) from None
         return ()
 
     def _numbered(self, told: Fields, name: str, due: int, called: str) -> int:

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ctxweb.models import Job, Session
 from ctxweb.services.database_prepare import database_prepare
+from ctxweb.services.durable_import import is_durable_file
 from ctxweb.services.session_import import ImportResult, session_import
 
 STDIN = "-"
@@ -50,7 +51,7 @@ def _sources(paths: list[str]) -> Iterator[str]:
         if path == STDIN or not os.path.isdir(path):
             yield path
             continue
-        found = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        found = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if not is_durable_file(name)]
         files = [file for file in sorted(found) if os.path.isfile(file)]
         if not files:
             raise CommandError(f"{path} holds no file: name a folder with session files in it.")

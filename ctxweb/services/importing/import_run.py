@@ -15,6 +15,7 @@ from ctxweb.importers.physical.head import Head
 from ctxweb.importers.physical.unpack import Member
 from ctxweb.jobs import JobRun
 from ctxweb.models import Revision, Source
+from ctxweb.services.durable_import import durable_of_import
 from ctxweb.services.importing.bodies import tokens_of
 from ctxweb.services.importing.counting import bodies_count
 from ctxweb.services.importing.counting_apart import bodies_count_apart
@@ -32,9 +33,10 @@ COUNT_APART_BYTES = 32 * 1024**2  # above this the tokenizer and the reader's st
 
 
 def import_run(run: JobRun) -> None:
-    """Import the stored file `params["sha256"]`; end the job with `result = {"outcomes": […]}`.
+    """Import the stored file `params["sha256"]`; end the job with `result = {"outcomes": […], "durable": {…}}`.
 
-    An outcome is `{"member", "status", "revisions"}`, or with status `failed` `{"member", "status", "error"}`.
+    `durable` is what became of the durable state inside it and, where `params["beside"]` names the file that it was read from,
+    beside it. An outcome is `{"member", "status", "revisions"}`, or with status `failed` `{"member", "status", "error"}`.
     """
     sha256 = str(run.job.params["sha256"])
     cursor: dict[str, Any] = run.job.cursor or {"member": 0, "outcomes": []}
@@ -46,7 +48,12 @@ def import_run(run: JobRun) -> None:
         if place >= cursor["member"]:
             _member_import(run, sha256, member, cursor)
     _clean(run, sha256)
-    run.end("succeeded", result={"outcomes": cursor["outcomes"]})
+    shown = [key for outcome in cursor["outcomes"] for key, _ in outcome.get("revisions", ())]
+    sources = Source.objects.filter(revisions__in=shown).distinct().order_by("pk")
+    durable = durable_of_import(sources=sources, beside=str(run.job.params.get("beside", "")))
+    if durable["error"]:
+        run.note(durable["error"])
+    run.end("succeeded", result={"outcomes": cursor["outcomes"], "durable": durable})
 
 
 def _member_import(run: JobRun, sha256: str, member: Member, cursor: dict[str, Any]) -> None:
