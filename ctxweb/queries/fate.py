@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Q, Sum
+from django.db.models import Exists, OuterRef, Q, Sum
 from django.db.models.functions import Substr
 from django.http import Http404
 
@@ -88,6 +88,15 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spilled:
+    """An earlier result of the same file whose text a replay had left at `pointer` before `call`."""
+
+    block: str
+    call: int | None
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockFate:
     """`born` and `last_seen` are the first and the last call that held the block; `sent` is how many did, and `sent_tokens`
     the sum of its estimates over them."""
@@ -111,6 +120,7 @@ class BlockFate:
     sent_tokens: int
     calls: int
     same_file: Neighbours
+    reads_spilled: Spilled | None
 
 
 def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING, limit: int | None = None) -> BlockFate:
@@ -143,7 +153,19 @@ def block_fate(*, lane: Lane, place: BlockId, after: BlockId = BEGINNING, limit:
         sent_tokens=sum(span.estimate * length for span, length in lengths),
         calls=lane.session.call_count,
         same_file=neighbours(lane=lane, path=block.path, after=after, limit=limit or NEIGHBOURS),
+        reads_spilled=_reads_spilled(lane, block) if lane.is_replayed and block.path else None,
     )
+
+
+def _reads_spilled(lane: Lane, block: Block) -> Spilled | None:
+    """The last text of the same file that was spilled before this block came."""
+    earlier = Block.objects.filter(~Q(path=""), revision=lane.revision, path=block.path, seq=OuterRef("seq"), i=OuterRef("i"))
+    entries = LedgerEntry.objects.filter(Exists(earlier), history=lane.history, seq__lt=block.seq).exclude(pointer="")
+    came = block.first_call if block.first_call is not None else lane.session.call_count + 1
+    entry = entries.filter(compaction__before_call__lte=came).select_related("compaction").order_by("-ordinal").first()
+    if entry is None:
+        return None
+    return Spilled(block=f"{entry.seq}.{entry.i}", call=entry.compaction.before_call, pointer=entry.pointer)
 
 
 def _edit(entry: LedgerEntry) -> FateEdit:

@@ -17,10 +17,10 @@ from ctxweb.queries.policies import PolicyRow, policy_row
 from ctxweb.queries.readable import Lane
 from ctxweb.queries.readout import hidden_overhead
 from ctxweb.replays.artifacts import Artifact, artifacts
-from ctxweb.replays.asked import ReplayAsked, history_id
+from ctxweb.replays.asked import ReplayAsked, ReplayRefused, history_id
 from ctxweb.replays.figures import Deciding, FiringSizes, deciding, replay_sizes
 from ctxweb.replays.lane import replayable_lane
-from ctxweb.replays.run import LayerBalance, ReplayRun, layer_balances, layer_runs, replay_run
+from ctxweb.replays.run import LayerBalance, ReplayRun, is_costly, layer_balances, layer_runs, replay_run
 
 MOST_FIRINGS = 40  # told one by one; a stored replay's ledger has all
 MOST_ARTIFACTS = 40
@@ -113,9 +113,12 @@ class Replayed:
     run: ReplayRun
 
 
-def replayed(*, lane: Lane, asked: ReplayAsked) -> Replayed:
-    """Replay the lane. Raises ReplayRefused."""
+def replayed(*, lane: Lane, asked: ReplayAsked, whatever: bool = False) -> Replayed:
+    """Replay the lane. Raises ReplayRefused, also where it is so long that a job has to do it, unless `whatever` it takes."""
     with replayable_lane(session=lane.session, revision=lane.revision) as stored:
+        if not whatever and is_costly(asked.policy(stored), stored):
+            message = "this policy looks at every call of a long lane: keep the replay by POST …/replays, or use `manage.py replay`"
+            raise ReplayRefused(message, field="policy")
         run = replay_run(session=lane.session, revision=lane.revision, lane=stored, asked=asked)
         overhead = hidden_overhead(revision_id=lane.revision.pk)
         line = deciding(run, overhead=overhead or 0)

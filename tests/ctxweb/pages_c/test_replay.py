@@ -207,3 +207,14 @@ def test_strict_refuses_a_session_whose_tool_calls_do_not_pair(session: Session)
         assert refused.value.field == "orphans"
     else:
         assert replayed(lane=lane, asked=replay_asked(limits=LOW, orphans="strict")).detail.firings == found.detail.firings
+
+
+def test_a_later_read_of_a_spilled_file_leads_to_its_spill(session: Session) -> None:
+    history = keep(session, "claude-code-spill", **{"spill_results.longer_than": 300})
+    twin = Client().get(f"/api/v1/sessions/{session.public_id}/replay?policy=claude-code-spill&spill_results.longer_than=300").json()
+    again = [each for each in twin["artifacts"] if each["read_again"]]
+    assert again, "the demo session reads a file twice"
+    fate = Client().get(f"/api/v1/histories/{history.public_id}/blocks/{again[0]['read_again']}/fate").json()
+    assert fate["reads_spilled"]["pointer"] in {each["pointer"] for each in again}
+    shown = Client().get(f"/s/{session.public_id}/b/{again[0]['read_again']}?h={history.public_id}").content.decode()
+    assert "Its file had been spilled before" in shown
