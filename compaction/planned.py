@@ -6,7 +6,7 @@ A batch costs O(its blocks) and a glance at each message; messages that it does 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from compaction.edits import check
@@ -31,17 +31,28 @@ def stamped(edits: Iterable[Edit], layer: str) -> tuple[Edit, ...]:
 def next_messages(view: PromptView, edits: Sequence[Edit], added: Sequence[Message]) -> tuple[ViewMessage, ...]:
     """The messages after the batch. Raises EditError and OrphanError."""
     states = _states(edits)
-    taken = _taken(edits, states)
     arriving = _arriving(view, edits, added)
-    after, gone = _changed(view, edits, taken, states)
+    changed = _in_order(view, edits[0].takes) if len(edits) == 1 and edits[0].takes else None
+    if changed is None:
+        changed = _changed(view, _taken(edits, states), states)
     if arriving:
-        messages = _with_arriving(view, edits, taken, arriving, after)
-        gone.update(tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results))
+        messages = _with_arriving(view, edits, arriving, changed.after)
+        changed.gone.update(tool_id for message in arriving.values() for tool_id in (*message.uses, *message.results))
     else:
-        messages = tuple([message for message in after if message is not None])
-    if gone:
-        _refuse_orphans(view, messages, gone, arriving)
+        messages = tuple([message for message in changed.after if message is not None])
+    if changed.gone or (changed.whole and not (len(messages) < len(changed.whole) and _all_paired(messages))):
+        changed.gone.update(*[message.uses for message in changed.whole], *[message.results for message in changed.whole])
+        _refuse_orphans(view, messages, changed.gone, arriving)
     return messages
+
+
+@dataclass(slots=True)
+class _Changed:
+    """What is left of each message, None where nothing is; the messages that went whole; ids of tool blocks that went otherwise."""
+
+    after: list[ViewMessage | None]
+    whole: list[ViewMessage] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
 
 
 def _states(edits: Sequence[Edit]) -> dict[BlockId, Edit]:
@@ -66,40 +77,55 @@ def _taken(edits: Sequence[Edit], states: dict[BlockId, Edit]) -> frozenset[Bloc
     return taken
 
 
-def _changed(
-    view: PromptView, edits: Sequence[Edit], taken: frozenset[BlockId], states: dict[BlockId, Edit]
-) -> tuple[list[ViewMessage | None], set[str]]:
-    """For each message of the view what is left of it, None where nothing is; and the ids of tool blocks that went."""
-    after: list[ViewMessage | None] = list(view.messages)
-    gone: set[str] = set()
+def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, Edit]) -> _Changed:
+    """The messages after edits of any kind."""
+    changed = _Changed(list(view.messages))
     left = len(taken) + len(states)
-    whole = _whole(view.messages, edits, taken) if taken else []
-    for index in whole:
-        after[index] = None
-    messages = [view.messages[index] for index in whole]
-    left -= sum([len(message.ids) for message in messages])
-    gone.update(*[message.uses for message in messages], *[message.results for message in messages])
+    if taken:
+        left -= _take_whole(changed, taken)
     if left:
-        left -= _change_some(after, taken, states, view.pricer, gone, left)
+        left -= _change_some(changed.after, taken, states, view.pricer, changed.gone, left)
     if left:
         _refuse_absent(view, taken.union(states))
-    return after, gone
+    return changed
 
 
-def _whole(messages: Sequence[ViewMessage], edits: Sequence[Edit], taken: frozenset[BlockId]) -> list[int]:
-    """The places of the messages that go whole. One edit names them in their order, mostly: then few ids are looked up."""
-    takes = next((edit.takes for edit in edits if edit.takes), ())
-    found: list[int] = []
-    at = 0
-    for index, message in enumerate(messages):
-        ids = message.ids
-        end = at + len(ids)
-        if takes[at:end] == ids:
-            found.append(index)
+def _in_order(view: PromptView, takes: tuple[BlockId, ...]) -> _Changed | None:
+    """The messages after one edit that names most of its blocks message by message in their order, so that few ids are looked
+    up; None where it does not."""
+    changed, at = _Changed(list(view.messages)), 0
+    for index, message in enumerate(view.messages):
+        end = at + len(message.ids)
+        if takes[at:end] == message.ids:
+            changed.after[index] = None
+            changed.whole.append(message)
             at = end
-        elif ids[0] in taken and taken.issuperset(ids):
-            found.append(index)
-    return found
+    rest = frozenset(takes[at:])
+    left = len(takes) - at
+    if not at or left != len(rest):
+        return None
+    if rest:
+        left -= _take_whole(changed, rest)
+    if left:
+        left -= _change_some(changed.after, rest, {}, view.pricer, changed.gone, left)
+    return None if left else changed
+
+
+def _take_whole(changed: _Changed, taken: frozenset[BlockId]) -> int:
+    """Let the messages go of which all blocks are taken, and say how many blocks these are."""
+    count = 0
+    for index, message in enumerate(changed.after):
+        if message is not None and taken.issuperset(message.ids):
+            changed.after[index] = None
+            changed.whole.append(message)
+            count += len(message.ids)
+    return count
+
+
+def _all_paired(messages: Sequence[ViewMessage]) -> bool:
+    """Whether each call has its result among the messages, and each result its call."""
+    uses = frozenset().union(*[message.uses for message in messages])
+    return uses == frozenset().union(*[message.results for message in messages])
 
 
 def _change_some(
@@ -168,11 +194,11 @@ def _arriving(view: PromptView, edits: Sequence[Edit], added: Sequence[Message])
 def _with_arriving(
     view: PromptView,
     edits: Sequence[Edit],
-    taken: frozenset[BlockId],
     arriving: dict[int, ViewMessage],
     after: Sequence[ViewMessage | None],
 ) -> tuple[ViewMessage, ...]:
     """What is left, and the added messages: directly after an anchor, in the place of what they replace, or at the end."""
+    taken: frozenset[BlockId] = frozenset().union(*[edit.takes for edit in edits])
     rows: list[tuple[ViewMessage, ...]] = [() if message is None else (message,) for message in after]
     for edit in edits:
         if edit.puts:
