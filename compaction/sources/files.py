@@ -146,8 +146,16 @@ def checked_file(file: OpenFile, root: Root, kind: str, rules: FileRules, most_b
 
 
 def has_changed(before: os.stat_result, file: OpenFile) -> bool:
-    """Whether the open file is another one than it was: size, times, names or place."""
-    return identity(before) != identity(os.fstat(file.descriptor))
+    """Whether the open file is another one than it was: size, times, names or place; or has lost the name under the root.
+
+    While a second name is being removed, the count of names has fallen and the name can still be looked up. Listing the
+    folder waits until that is over, so the name is looked up once more behind it.
+    """
+    if identity(before) != identity(os.fstat(file.descriptor)):
+        return True
+    with os.scandir(file.folder) as listed:
+        next(listed, None)
+    return identity(before) != identity(file.named())
 
 
 def pieces(descriptor: int, size: int, bounds: Bounds, offset: int = 0) -> Iterator[bytes]:

@@ -75,8 +75,6 @@ class _Passes:
             if len(found) < len(set(self._wanted)):
                 found |= self._scan(file.descriptor, known, state.st_size)
             self.changed = has_changed(state, file)
-        if self.changed:
-            self._index.forget(self._session_id)
         return [found[number] for number in self._wanted]
 
     def _known(self, descriptor: int, known: Verified) -> dict[int, Finding]:

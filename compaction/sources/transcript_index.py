@@ -48,7 +48,3 @@ class TranscriptIndex:
         while len(self._known) > self.most_sessions:
             del self._known[next(iter(self._known))]
         return known
-
-    def forget(self, session_id: str) -> None:
-        """The file changed while it was read."""
-        self._known.pop(session_id, None)

@@ -206,6 +206,8 @@ def test_a_closed_root_is_an_error_and_no_status(tree: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
 def test_a_name_that_is_no_segment_opens_nothing_even_past_the_grammar(tree: Path, name: str) -> None:
+    (tree / "a" / "b").mkdir(parents=True)
+    (tree / "a" / "b" / "s1.jsonl").write_text("{}")
     with Root(tree) as root, pytest.raises(FileNotFoundError), root.opened((name,), "s1.jsonl"):
         pass
 
@@ -388,6 +390,18 @@ def test_a_transcript_whose_line_changes_all_the_time_is_corrupt(tree: Path, mon
     assert status_while(tree, path, "transcript:s1:1", overwrite, 9, monkeypatch) == "changed_during_read"
 
 
+def test_a_file_without_a_name_has_disappeared_even_where_links_are_allowed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unlinking:
+        def __getattr__(self, name: str) -> Any:
+            if name == "fstat":
+                (tree / "transcripts" / "s1.jsonl").unlink(missing_ok=True)
+            return getattr(os, name)
+
+    with resolver(tree, rules=FileRules(links=True)) as made:
+        monkeypatch.setattr(files, "os", Unlinking())
+        assert made.resolve("transcript:s1:1").reason == "source_disappeared"
+
+
 # --- transcripts ---
 
 
@@ -545,6 +559,13 @@ def test_the_deadline_of_a_pointer_is_an_error_and_no_status(tree: Path) -> None
     with resolver(tree, bounds=Bounds(seconds=2, clock=lambda: next(ticks))) as made, pytest.raises(SourceSystemError) as raised:
         made.resolve("transcript:s1:1")
     assert raised.value.cause == "deadline"
+
+
+def test_a_look_that_ran_out_of_time_is_not_made_again_in_its_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks: Iterator[int] = iter(range(0, 1000, 3))
+    with resolver(tree, bounds=Bounds(seconds=2, clock=lambda: next(ticks)), tries=9) as made:
+        assert made.resolve_all(["transcript:s1:1"]).failures
+    assert next(ticks) == 6
 
 
 def test_a_sparse_file_below_the_cap_stops_at_the_byte_budget(tree: Path) -> None:
