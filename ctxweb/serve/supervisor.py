@@ -24,6 +24,8 @@ from ctxweb.services.database_prepare import database_prepare
 START_SECONDS = 120  # a busy machine starts slowly; a child that dies is noticed at once
 PORT_FREE_SECONDS = 5  # a web server whose supervisor was killed needs a moment to end itself
 LOOK_SECONDS = 0.1
+# an open stream of events would hold the end up for as long as its page is open
+WEB_OPTIONS = ("--http", "1", "--no-ws", "--log-level", "warning", "--workers-kill-timeout", "2")
 _CHILD = (sys.executable, "-m", "ctxweb.serve.child")
 
 
@@ -167,7 +169,7 @@ def worker_plan() -> ChildPlan:
 
 def web_plan(address: Address) -> ChildPlan:
     where = ("--host", address.host, "--port", str(address.port))
-    how = ("--interface", "asginl", "--workers", "1", "--http", "1", "--no-ws", "--log-level", "warning")
+    how = ("--interface", "asginl", "--workers", "1", *WEB_OPTIONS)
     command = (*_CHILD, "granian", *where, *how, "ctxweb.asgi:application")
     return ChildPlan(name="web", command=command, is_healthy=lambda: web_answers(address), stop_seconds=5)
 
