@@ -33,6 +33,11 @@ def unit_word(unit_id: str) -> str:
     return unit_named(unit_id).title.partition(" (")[0]
 
 
+def in_both(own: int, exact: int, unit: str) -> str:
+    """A size in the unit that decided and in exact tokens: `80,212 (chars/4) ≈ 71,480 exact tokens`; once where these are one."""
+    return f"{exact:,} exact tokens" if unit == unit_word("exact") else f"{own:,} ({unit}) ≈ {exact:,} exact tokens"
+
+
 def runs_to_json(runs: Iterable[LayerRun]) -> list[dict[str, Any]]:
     return [asdict(run) for run in runs]
 

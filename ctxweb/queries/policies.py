@@ -24,6 +24,15 @@ GRADES = {
 }
 
 
+WHEN = {
+    # when a stage runs: in words
+    "arrival": "a result arrives",
+    "always": "a call is about to be made",
+    "over": "a layer’s own trigger fires",
+    "overflow": "the provider refuses a prompt as too long",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRow:
     """One layer of a policy and when it runs."""
@@ -72,7 +81,7 @@ def policy_row(policy: Policy) -> PolicyRow:
         unit=unit.id,
         unit_title=unit_word(unit.id),
         of=unit.of,
-        trigger=trigger_words(policy.trigger, unit_title=unit_word(unit.id)),
+        trigger=_when_words(policy) if policy.trigger is None else trigger_words(policy.trigger, unit_title=unit_word(unit.id)),
         stop=policy.stop,
         stages=tuple(_stage_row(stage.layer, stage.when) for stage in policy.stages),
         label=told.label,
@@ -91,10 +100,13 @@ def _stage_row(layer: Layer, when: str) -> StageRow:
     return StageRow(layer=layer.id, title=layer.title, action=MECHANISM_ACTION[layer.mechanism], lossy=layer.lossy, when=when)
 
 
-def trigger_words(trigger: Trigger | None, *, unit_title: str) -> str:
+def _when_words(policy: Policy) -> str:
+    """When the layers of a policy without a trigger of its own run."""
+    return ", ".join(dict.fromkeys(WHEN[stage.when] for stage in policy.stages))
+
+
+def trigger_words(trigger: Trigger, *, unit_title: str) -> str:
     """When a run starts, in a few words."""
-    if trigger is None:
-        return "each stage has its own"
     of = "the prompt" if trigger.scope == "prompt" else "the messages"
     sign = "≥" if trigger.inclusive else ">"
     counted = f" ({unit_title})" if trigger.count in ("own", "estimate") else " tokens"

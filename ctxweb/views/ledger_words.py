@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction.transcript import USER_ACTIONS
+from ctxweb.layer_runs import in_both
 from ctxweb.models import Session
 from ctxweb.page import counted
 from ctxweb.queries.ledger import FIRST_EDITS, CompactionRow
@@ -47,7 +48,7 @@ def replay_finding_of(policy: str, totals: LedgerTotals, *, filtered: bool, unit
     names = {layer.layer for layer in totals.layers}
     layers = "one layer" if len(names) == 1 else f"{len(names)} layers"
     unsent = f"{counted(totals.never_sent, 'block')} of these {'was' if totals.never_sent == 1 else 'were'} never sent to the model."
-    finding = f"{policy} would have made {found} with {layers} and taken {own:,} ({unit}) ≈ {exact:,} exact tokens."
+    finding = f"{policy} would have made {found} with {layers} and taken {in_both(own, exact, unit)}."
     return finding, unsent if totals.never_sent else ""
 
 

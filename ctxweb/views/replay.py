@@ -114,7 +114,7 @@ def _page(request: HttpRequest, lane: Lane, found: ReplayAsked, *, refused: Repl
         policy=detail.policy if detail is not None else policy_row(found.base),
         chooser=policy_choice(found),
         choices=how_choices(found),
-        knobs=knob_groups(session, found, usual, reach=reach),
+        knobs=knob_groups(session, found, usual, reach=reach, given=request.GET if refused is not None else None),
         refused=str(refused) if refused is not None else "",
         refused_field=refused.field if refused is not None else "",
         by_job=by_job,

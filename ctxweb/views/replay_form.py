@@ -93,26 +93,29 @@ def how_choices(found: ReplayAsked) -> tuple[Choice, ...]:
     )
 
 
-def knob_groups(session: Session, found: ReplayAsked, usual: Mapping[str, Any], *, reach: int) -> tuple[KnobGroup, ...]:
-    """The limits that are numbers, those of the policy first. `reach`: the largest size that the transcript comes to."""
+def knob_groups(
+    session: Session, found: ReplayAsked, usual: Mapping[str, Any], *, reach: int, given: QueryDict | None = None
+) -> tuple[KnobGroup, ...]:
+    """The limits that are numbers, those of the policy first. `reach`: how far a size can be drawn; `given`: what was written and
+    refused, to be put right."""
     groups: dict[str, list[Knob]] = {"policy": []}
     titles = {stage.layer.id: stage.layer.title for stage in found.base.stages}
     for name, value in usual.items():
-        given = found.limits.get(name)
-        if not _is_number(value) and given is None:
+        refused = asked.text(given, name, longest=20) if given is not None else ""
+        if not _is_number(value) and found.limits.get(name) is None and not refused:
             continue
         layer, dot, _ = name.partition(".")
-        groups.setdefault(titles[layer] if dot else "policy", []).append(_knob(session, found, name, value, reach=reach))
+        groups.setdefault(titles[layer] if dot else "policy", []).append(_knob(session, found, name, value, reach=reach, refused=refused))
     return tuple(KnobGroup(title=title, knobs=tuple(knobs)) for title, knobs in groups.items() if knobs)
 
 
-def _knob(session: Session, found: ReplayAsked, name: str, usual: Any, *, reach: int) -> Knob:
+def _knob(session: Session, found: ReplayAsked, name: str, usual: Any, *, reach: int, refused: str) -> Knob:
     least, most, step = _range(found.base, name, usual, reach=reach)
     without = {key: value for key, value in found.limits.items() if key != name}
     return Knob(
         name=name,
         label=WORDS.get(name) or name.partition(".")[2].replace("_", " "),
-        value=written(found.limits.get(name, usual)),
+        value=refused or written(found.limits.get(name, usual)),
         usual=written(usual),
         usual_words=f"{usual:,}" if _is_number(usual) else "not set",
         least=written(least),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ctxweb.layer_runs import in_both
 from ctxweb.page import counted
 from ctxweb.queries.replay import ReplayDetail
 
@@ -33,14 +34,14 @@ def finding_of(detail: ReplayDetail) -> str:
         return f"{detail.policy.id} does not fire in these {counted(detail.calls, 'call')}."
     own, exact = detail.arrived.own - detail.last.own, detail.arrived.exact - detail.last.exact
     times = counted(detail.firings, "time")
-    return f"{detail.policy.id} fires {times} and takes {own:,} ({detail.unit_title}) ≈ {exact:,} exact tokens."
+    return f"{detail.policy.id} fires {times} and takes {in_both(own, exact, detail.unit_title)}."
 
 
 def detail_of(detail: ReplayDetail) -> str:
     """The peak in both units, and what is sent in all."""
     parts = []
     if detail.peak_call is not None:
-        peak = f"{detail.peak.own:,} ({detail.unit_title}) ≈ {detail.peak.exact:,} exact"
+        peak = in_both(detail.peak.own, detail.peak.exact, detail.unit_title)
         parts.append(f"Largest view: {peak}, at call {detail.peak_call:,}.")
     if detail.recorded_sent:
         parts.append(f"All calls: ≈ {_millions(detail.sent)} tokens sent, {_millions(detail.recorded_sent)} recorded.")
