@@ -14,12 +14,6 @@ from ctxweb.views.report import record, report
 from ctxweb.views.search import search
 from ctxweb.views.sessions import sessions
 from ctxweb.views.settings_page import settings_page
-from ctxweb.views.source_edit import source_edit
-from ctxweb.views.source_keep import source_keep
-from ctxweb.views.source_preview import source_preview
-from ctxweb.views.source_proposals import source_proposal
-from ctxweb.views.source_versions import source_version, source_versions
-from ctxweb.views.sources import source_verify, sources
 from ctxweb.views.view import view
 from ctxweb.views.watch import source_badges, source_events
 
@@ -34,14 +28,6 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/b/<str:block>", fate, name="fate"),
     path("s/<slug:session_id>/replay", replay, name="replay"),
     path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
-    path("s/<slug:session_id>/sources", sources, name="sources"),
-    path("s/<slug:session_id>/sources/verify", source_verify, name="source_verify"),
-    path("s/<slug:session_id>/sources/edit", source_edit, name="source_edit"),
-    path("s/<slug:session_id>/sources/preview", source_preview, name="source_preview"),
-    path("s/<slug:session_id>/sources/proposals/<int:number>", source_proposal, name="source_proposal"),
-    path("s/<slug:session_id>/sources/versions", source_versions, name="source_versions"),
-    path("s/<slug:session_id>/sources/versions/<int:number>", source_version, name="source_version"),
-    path("s/<slug:session_id>/keep/<int:seq>", source_keep, name="source_keep"),
     path("s/<slug:session_id>/sources/events", source_events, name="source_events"),
     path("s/<slug:session_id>/sources/badges", source_badges, name="source_badges"),
     path("s/<slug:session_id>/import", report, name="report"),
