@@ -19,7 +19,6 @@ from ctxweb.models import DurableVersion, Record, Revision, Session, Source
 from ctxweb.services.durable_proposals import CONFLICT, proposal_add
 from ctxweb.services.durable_versions import Author, Written, version_append
 from ctxweb.services.record_read import RecordUnreadable, record_read
-from ctxweb.synced import synced
 
 BESIDE = "durable.json"
 SUFFIX = ".durable.json"  # `talk.durable.json` belongs to `talk.jsonl`
@@ -52,10 +51,13 @@ def durable_import(*, session: Session, given: object, author: Author) -> Durabl
         conflicts[:] = found.conflicts
         return found.state
 
-    with synced():
-        written: Written = version_append(project=session.project, session=session.public_id, expected=None, author=author, make=make)
+    def keep_conflicts(_: int) -> None:
         for domain, item in conflicts:
             proposal_add(session=session.public_id, kind=CONFLICT, domain=domain, item=item, author=author)
+
+    written: Written = version_append(
+        project=session.project, session=session.public_id, expected=None, author=author, make=make, together=keep_conflicts
+    )
     number = 0 if written.version is None else written.version.number
     return DurableImport(session=session.public_id, version=number, is_new=written.is_new, conflicts=len(conflicts))
 

@@ -75,22 +75,24 @@ def proposal_decide(
     domain = checked_domain(proposal.domain)
 
     def make(before: DurableContextState) -> DurableContextState:
-        return with_items(before, domain, [item])
+        return with_items(before, domain, [item]) if accepted else before
 
-    try:
-        with synced():
-            version = None
-            if accepted:
-                written = version_append(
-                    project=project, session=proposal.session, expected=expected, author=author, make=make, confirm=confirm
-                )
-                version = None if written.version is None else written.version.number
+    def decide(number: int) -> None:
+        try:
             with transaction.atomic():
-                return DurableDecision.objects.create(
-                    proposal=proposal, accepted=accepted, version=version, author=author.name, note=author.reason, at=timezone.now()
+                DurableDecision.objects.create(
+                    proposal=proposal,
+                    accepted=accepted,
+                    version=number if accepted else None,
+                    author=author.name,
+                    note=author.reason,
+                    at=timezone.now(),
                 )
-    except IntegrityError:
-        raise ProposalDecided(f"Proposal {proposal.number} has been decided about: a decision is made once.") from None
+        except IntegrityError:
+            raise ProposalDecided(f"Proposal {proposal.number} has been decided about: a decision is made once.") from None
+
+    version_append(project=project, session=proposal.session, expected=expected, author=author, make=make, confirm=confirm, together=decide)
+    return DurableDecision.objects.get(proposal=proposal)
 
 
 def item_of(proposal: DurableProposal) -> Item:

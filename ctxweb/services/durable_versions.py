@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from compaction.durable.canonical import state_digest, state_to_json
@@ -29,6 +29,8 @@ MOST_AUTHOR_CHARS = 200
 MOST_REASON_CHARS = 10_000
 Make = Callable[[DurableContextState], DurableContextState]
 Confirm = Callable[[Project, Sequence[str]], Mapping[str, str]]
+Together = Callable[[int], None]
+TRIES = 20  # a change for whichever version is the last is made again when another one was faster
 
 
 class VersionMoved(Exception):
@@ -37,6 +39,10 @@ class VersionMoved(Exception):
     def __init__(self, current: int) -> None:
         super().__init__(f"The durable state is at version {current} now: read it, and make the change to that.")
         self.current = current
+
+
+class VersionTaken(Exception):
+    """Another writer made the version of this number first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,33 +71,45 @@ class Written:
     is_new: bool
 
 
+def nothing_else(number: int) -> None:
+    """Nothing is written together with a version."""
+
+
 def version_append(
-    *, project: Project, session: str, expected: int | None, author: Author, make: Make, confirm: Confirm = digests_now
+    *,
+    project: Project,
+    session: str,
+    expected: int | None,
+    author: Author,
+    make: Make,
+    confirm: Confirm = digests_now,
+    together: Together = nothing_else,
 ) -> Written:
     """The next version of the state of a session (its public id), made from the last one.
 
     `expected` is the version that the change is made for (0: there is none), None for whichever is the last. `confirm`
-    gives the digests of sources that are available now. Raises VersionMoved, and DurableError where the change cannot be.
+    gives the digests of sources that are available now; it may read files, so it is asked before the lock is taken.
+    `together` writes what belongs to the version, in its transaction; it is told the number that the state is at then.
+    Raises VersionMoved, and DurableError where the change cannot be.
     """
-    try:
-        with synced():
-            last = last_version(session=session)
-            number = 0 if last is None else last.number
-            if expected is not None and expected != number:
-                raise VersionMoved(number)
-            before = state_of(last)
-            after = make(before)
-            found = check_successor(before, after, reason=author.reason)
-            if found.is_empty:
-                return Written(version=last, is_new=False)
-            digests = _confirmed(project, last, after, found, confirm)
-            with transaction.atomic():
-                made = _insert(project, session, last, after, author, digests, timezone.now())
-            _index(made, after, digests)
-            return Written(version=made, is_new=True)
-    except IntegrityError:  # on PostgreSQL two may have made the same number: the second one is late
-        current = last_version(session=session)
-        raise VersionMoved(0 if current is None else current.number) from None
+    for _ in range(TRIES):
+        last = last_version(session=session)
+        number = 0 if last is None else last.number
+        if expected is not None and expected != number:
+            raise VersionMoved(number)
+        before = state_of(last)
+        after = make(before)
+        found = check_successor(before, after, reason=author.reason)
+        digests = {} if found.is_empty else _confirmed(project, last, after, found, confirm)
+        try:
+            with synced():
+                if _number(session) == number:
+                    made = last if found.is_empty else _insert(project, session, last, after, author, digests)
+                    together(0 if made is None else made.number)
+                    return Written(version=made, is_new=not found.is_empty)
+        except VersionTaken:
+            pass  # on PostgreSQL two may make one number: the second is late
+    raise VersionMoved(_number(session))
 
 
 def durable_reindex() -> None:
@@ -103,15 +121,15 @@ def durable_reindex() -> None:
                 _index(version, state_of(version), confirmed_of(version))
 
 
+def _number(session: str) -> int:
+    """The number of the last version, 0 for none."""
+    return DurableVersion.objects.filter(session=session).aggregate(last=Max("number"))["last"] or 0
+
+
 def _insert(
-    project: Project,
-    session: str,
-    last: DurableVersion | None,
-    state: DurableContextState,
-    author: Author,
-    digests: Mapping[str, str],
-    now: datetime,
+    project: Project, session: str, last: DurableVersion | None, state: DurableContextState, author: Author, digests: Mapping[str, str]
 ) -> DurableVersion:
+    """Write the version and its index. Raises VersionTaken."""
     made = DurableVersion(
         project=project,
         session=session,
@@ -123,9 +141,14 @@ def _insert(
         author=author.name,
         reason=author.reason,
         origin=author.origin,
-        at=now,
+        at=timezone.now(),
     )
-    made.save(force_insert=True)
+    try:
+        with transaction.atomic():
+            made.save(force_insert=True)
+    except IntegrityError:
+        raise VersionTaken from None
+    _index(made, state, digests)
     return made
 
 

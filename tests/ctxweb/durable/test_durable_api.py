@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +15,9 @@ from django.test import Client, override_settings
 
 from compaction.durable.canonical import state_digest, state_from_json
 from ctxweb.models import LOCAL, DurableItem, DurableVersion, Project, Record, Session
+from ctxweb.services import source_confirm
 from ctxweb.services.durable_versions import durable_reindex
-from tests.ctxweb.durable.looks import DIGEST, append, found, missing
+from tests.ctxweb.durable.looks import append, found, missing
 from tests.ctxweb.durable.sessions import fact, hit, pending
 from tests.evidence.schema import faults
 
@@ -198,34 +201,35 @@ def test_a_retrieval_is_captured_with_its_query_and_decisions_beside_its_evidenc
 
 
 def test_each_item_has_what_the_audit_last_said_of_its_source(api: Api, session: Session) -> None:
-    project, pointer = Project.objects.get(pk=LOCAL), fact()["source_pointer"]
-    append(project, found(pointer))
-    twin = api.put(0, facts=[fact()], pending_items=[pending()])
+    project, pointer = Project.objects.get(pk=LOCAL), f"transcript:{session.public_id}:2"
+    twin = api.put(0, facts=[fact(source_pointer=pointer)], pending_items=[pending()])
     source = twin["facts"][0]["source"]
-    assert (source["status"], source["digest"], source["confirmed_digest"], source["changed"]) == ("available", DIGEST, DIGEST, False)
+    assert (source["status"], len(source["confirmed_digest"]), source["changed"]) == (None, 64, None)
+    assert twin["pending_items"][0]["source"]["confirmed_digest"] is None, "its source is not available"
+    append(project, replace(found(pointer), evidence_sha256=source["confirmed_digest"]))
+    twin = api.get()
+    assert (twin["facts"][0]["source"]["status"], twin["facts"][0]["source"]["changed"], twin["worst"]) == ("available", False, "available")
     assert twin["sources"] == {"corrupt": 0, "denied": 0, "missing": 0, "unsupported": 0, "available": 1, "unchecked": 1}
     append(project, missing(pointer))
     assert (api.get()["worst"], api.get()["facts"][0]["source"]["entry"]) == ("missing", 2)
-    other = found(pointer)
-    append(
-        project,
-        type(other).of(
-            pointer,
-            "artifact",
-            type("F", (), {"status": "available", "reason": "verified_artifact", "evidence_sha256": "cd" * 32, "excerpt": None})(),
-        ),
-    )
+    append(project, found(pointer))
     assert api.get()["facts"][0]["source"]["changed"] is True, "changed since confirmed"
 
 
-def test_the_digest_at_confirmation_stays_until_the_item_is_confirmed_again(api: Api) -> None:
-    project, pointer = Project.objects.get(pk=LOCAL), fact()["source_pointer"]
-    append(project, found(pointer))
+def test_the_digest_at_confirmation_stays_until_the_item_is_confirmed_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {"of": "ab" * 32}
+    monkeypatch.setattr(source_confirm, "sources_check", lambda pointers, **_: SimpleNamespace(
+        resolutions=[replace(found(pointer), evidence_sha256=now["of"]) for pointer in pointers]
+    ))  # fmt: skip
     api.put(0, facts=[fact()])
-    append(project, missing(pointer))
-    assert api.patch(1, facts=[fact("host", "h", source_pointer="transcript:a:1")])["facts"][0]["source"]["confirmed_digest"] == DIGEST
-    assert api.patch(2, facts=[fact(content="Corrected")])["facts"][0]["source"]["confirmed_digest"] == DIGEST
-    assert api.patch(3, facts=[fact(last_confirmed_at="2026-10-02T09:00:00Z")])["facts"][0]["source"]["confirmed_digest"] is None
+    now["of"] = "cd" * 32
+
+    def confirmed(version: int, **more: Any) -> str:
+        return str(api.patch(version, facts=[fact(**more)])["facts"][0]["source"]["confirmed_digest"])[:2]
+
+    assert api.patch(1, facts=[fact("host", "h", source_pointer="transcript:a:1")])["facts"][0]["source"]["confirmed_digest"] == "ab" * 32
+    assert confirmed(2, content="Corrected") == "ab"
+    assert confirmed(3, last_confirmed_at="2026-10-02T09:00:00Z") == "cd"
 
 
 def test_a_message_is_kept_as_a_fact_with_its_record_as_the_source(api: Api, session: Session) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connections, transaction
 
 from compaction.durable.canonical import state_from
 from compaction.durable.values import DurableContextState
@@ -18,6 +19,7 @@ from ctxweb.jobs import job_claim
 from ctxweb.models import AuditEntry, DurableItem, DurableProposal, DurableVersion, Job, Project, Session
 from ctxweb.queries.audit_chain import audit_chain
 from ctxweb.services.durable_changes import durable_change
+from ctxweb.services.durable_import import durable_import
 from ctxweb.services.durable_proposals import proposal_decide
 from ctxweb.services.durable_versions import Author
 from ctxweb.services.folder_import import folder_enqueue
@@ -194,6 +196,29 @@ def test_rebuild_and_another_import_keep_durable_state_and_audit(tmp_path: Path,
     assert set(DurableItem.objects.values_list("domain", "item_id", "pointer")) == index
     assert audit_chain(project_id=project.pk).holds
     assert only_session().public_id == session.public_id
+
+
+def test_writers_at_once_lose_nothing_and_make_no_number_twice() -> None:
+    session = imported()
+    failed: list[Exception] = []
+
+    def write_facts(name: str) -> None:
+        try:
+            for n in range(4):
+                durable_import(session=session, given={"facts": [fact(f"{name}{n}")]}, author=ADA)
+        except Exception as error:
+            failed.append(error)
+        connections.close_all()
+
+    threads = [threading.Thread(target=write_facts, args=(name,)) for name in ("a", "b", "c")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    versions = list(DurableVersion.objects.order_by("number").values_list("number", "parent"))
+    assert versions == [(n, n - 1 or None) for n in range(1, 13)]
+    assert len(contents(session)) == 12
 
 
 MERGES = [
