@@ -6,7 +6,7 @@ A quote is a sentence or a line as it stands, blanks collapsed, cut at a bound w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from compaction.checkpoints import is_checkpoint, result_state
@@ -40,6 +40,7 @@ _ERROR = re.compile(
     r"^(?:[\w.]*(?:Error|Exception)\b[:(\s]|FAILED\b|FAIL\b|fatal:|panic:|error(?:\[\w+\])?:|Error:|E   \S|Traceback )"
     r"|\b(?:command not found|No such file or directory|Permission denied|timed out)\b"
 )
+_EXIT_CODE = re.compile(r"Exit code \d+")  # in front of what the command said
 
 
 class Piece(NamedTuple):
@@ -66,13 +67,18 @@ def quotes(pieces: Sequence[Piece], earlier: Iterable[Quote] = ()) -> Iterator[Q
     earlier = list(earlier)
     answered = {piece.block.tool_id for piece in pieces if piece.block.kind == "tool_result"}
     found = [quote for quote in earlier if quote.section != "Files"]
-    found += [Quote(section, line) for piece in pieces for section, line in _of_piece(piece, answered)]
+    found += [quote for piece in pieces for quote in piece_quotes(piece, answered)]
     latest = dict.fromkeys(reversed(found))
     yield from reversed(latest)
     yield from (Quote("Files", line) for line in _files([quote.line for quote in earlier if quote.section == "Files"], pieces))
 
 
-def _of_piece(piece: Piece, answered: set[str | None]) -> Iterator[tuple[SectionName, str]]:
+def piece_quotes(piece: Piece, answered: Container[str | None]) -> Iterator[Quote]:
+    """The quotes of one piece. `answered`: ids of the calls that have a result."""
+    return (Quote(section, line) for section, line in _of_piece(piece, answered))
+
+
+def _of_piece(piece: Piece, answered: Container[str | None]) -> Iterator[tuple[SectionName, str]]:
     block = piece.block
     if block.kind == "text" and not is_checkpoint(piece.text):
         if piece.role == "user" and piece.origin in ("human", "unknown"):
@@ -108,7 +114,7 @@ def _errors(piece: Piece) -> Iterator[str]:
     if telling:
         yield telling[-1]
     elif piece.block.is_error and lines:
-        yield lines[0]
+        yield next((line for line in lines if not _EXIT_CODE.fullmatch(line)), lines[0])
 
 
 def _files(earlier: Iterable[str], pieces: Iterable[Piece]) -> Iterator[str]:
