@@ -18,6 +18,7 @@ from benchmarks.rates import Rates
 from ctxweb.settings import BASE_DIR
 
 APPENDED_BYTES = 1_000_000
+LONG_RESULTS = 0.05  # share of the results that are eight times as long as others
 FRACTION = 10  # the small session has a tenth of the bytes
 NOT_OURS = ("DATABASE_URL", "REDIS_URL")  # each home has a database of its own
 
@@ -89,11 +90,11 @@ class Bench:
         inherited = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
         return {**inherited, "CTXWEB_HOME": str(home), "DJANGO_SETTINGS_MODULE": "ctxweb.settings", "PYTHONPATH": str(BASE_DIR)}
 
-    def made(self, name: str, *, seed: int, size: int) -> MadeSession:
-        """A session written anew in the folder of the run."""
+    def made(self, name: str, *, seed: int, size: int, long: float = LONG_RESULTS) -> MadeSession:
+        """A session written anew in the folder of the run; `long` is the share of long results."""
         file = self.work / name
         more = min(APPENDED_BYTES, size)
-        told = self.module(self.work, "benchmarks.session", str(file), str(seed), str(size), str(more)).output
+        told = self.module(self.work, "benchmarks.session", str(file), str(seed), str(size), str(more), str(long)).output
         return MadeSession(file=file, counts=json.loads(told))
 
 

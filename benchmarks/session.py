@@ -1,6 +1,6 @@
 """A Claude Code session of a wanted size, made by the writer of the demo sessions from a seed.
 
-    python -m benchmarks.session FILE SEED BYTES MORE
+    python -m benchmarks.session FILE SEED BYTES MORE LONG
 
 writes FILE, writes beside it FILE with MORE bytes appended (`grown_file`), and prints the `Written` of FILE as JSON.
 Like long sessions that were looked at, it has a call about every 8 KB, 3.2 lines a call, of which those of one call share
@@ -39,10 +39,11 @@ class Written:
 
 
 class Session:
-    """The session while it is written; lines leave the memory after each call."""
+    """The session while it is written; lines leave the memory after each call. `long` is the share of long results."""
 
-    def __init__(self, out: BinaryIO, seed: int) -> None:
+    def __init__(self, out: BinaryIO, seed: int, long: float) -> None:
         self.out = out
+        self.long = long
         self.script = Script(seed=seed, count=quarter, hidden=16_000)
         self.chance = random.Random(seed)
         self.bytes = self.lines = self.calls = self.turns = self.compactions = 0
@@ -78,7 +79,7 @@ class Session:
             self.script.step("Read", self._output(number), *before, file_path=f"/home/ana/shop/part_{number % 400}.py")
 
     def _output(self, number: int) -> str:
-        scale = 8 if self.chance.random() < 0.05 else 1  # a few results are long
+        scale = 8 if self.chance.random() < self.long else 1
         if number % NEEDLE_CALLS == 1:
             return f"{source_file(number, 3)}\n    {NEEDLE}({number})"
         made = (
@@ -104,10 +105,10 @@ def quarter(text: str) -> int:
     return len(text.encode()) // 4
 
 
-def session_write(*, file: Path, seed: int, size: int, more: int) -> Written:
+def session_write(*, file: Path, seed: int, size: int, more: int, long: float) -> Written:
     """Write both files; what the grown one has more is what the session went on with."""
     with file.open("wb") as out:
-        session = Session(out, seed)
+        session = Session(out, seed, long)
         written = session.write_until(size)
     with grown_file(file).open("wb") as out:
         out.write(file.read_bytes())
@@ -117,5 +118,7 @@ def session_write(*, file: Path, seed: int, size: int, more: int) -> Written:
 
 
 if __name__ == "__main__":
-    made = session_write(file=Path(sys.argv[1]), seed=int(sys.argv[2]), size=int(sys.argv[3]), more=int(sys.argv[4]))
+    made = session_write(
+        file=Path(sys.argv[1]), seed=int(sys.argv[2]), size=int(sys.argv[3]), more=int(sys.argv[4]), long=float(sys.argv[5])
+    )
     print(json.dumps(asdict(made)))

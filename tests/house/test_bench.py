@@ -72,7 +72,7 @@ def test_an_unknown_case_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_a_session_is_the_same_bytes_each_time_and_the_grown_one_goes_on_with_it(tmp_path: Path) -> None:
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    counts = [session_write(file=file, seed=1, size=300_000, more=50_000) for file in (first, second)]
+    counts = [session_write(file=file, seed=1, size=300_000, more=50_000, long=0.05) for file in (first, second)]
     assert counts[0] == counts[1]
     assert first.read_bytes() == second.read_bytes()
     assert first.stat().st_size == counts[0].bytes
