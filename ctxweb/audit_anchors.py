@@ -1,6 +1,6 @@
-"""Checkpoints of a project's chain in a file outside the database: what they vouch for cannot be cut or written again unseen.
+"""Anchors of a project's chain in a file outside the database: what they vouch for cannot be cut or written again unseen.
 
-One JSON line a checkpoint, `{"at": time, "head": "NUMBER:HASH"}`, only ever appended and synced.
+One JSON line an anchor, `{"at": time, "head": "NUMBER:HASH"}`, only ever appended and synced.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EVERY = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """A checkpoint: the chain's head at that time."""
+    """An anchor: the chain's head at that time."""
 
     at: str
     head: Head
@@ -36,7 +36,7 @@ class AnchorRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorsWindow:
-    """Checkpoints, the oldest first; `next` is the number of the entry to go on after."""
+    """Anchors, the oldest first; `next` is the number of the entry to go on after."""
 
     project: str
     anchors: tuple[AnchorRow, ...]
@@ -44,7 +44,7 @@ class AnchorsWindow:
 
 
 def anchors_window(*, project_id: str, after: int, limit: int) -> AnchorsWindow:
-    """The first `limit` checkpoints behind entry `after`."""
+    """The first `limit` anchors behind entry `after`."""
     found = [anchor for anchor in anchors_read(project_id=project_id) if anchor.head.seq > after]
     shown = found[:limit]
     rows = tuple(AnchorRow(at=anchor.at, head=str(anchor.head)) for anchor in shown)
@@ -56,7 +56,7 @@ def anchors_file(*, project_id: str) -> Path:
 
 
 def anchors_read(*, project_id: str) -> Iterator[Anchor]:
-    """The checkpoints, the oldest first. A line that a crash cut short is passed over; nothing vouches for it."""
+    """The anchors, the oldest first. A line that a crash cut short is passed over; nothing vouches for it."""
     file = anchors_file(project_id=project_id)
     if not file.exists():
         return
@@ -68,7 +68,7 @@ def anchors_read(*, project_id: str) -> Iterator[Anchor]:
 
 
 def anchor_if_due(*, project_id: str, head: Head, now: datetime) -> bool:
-    """Append a checkpoint if the last one is 64 entries or 10 minutes behind. Call it when `head` is committed."""
+    """Append an anchor if the last one is 64 entries or 10 minutes behind. Call it when `head` is committed."""
     with settings.HOME.one_at_a_time(f"audit-{project_id}"):
         last = _last(anchors_file(project_id=project_id))
         if last is not None and (head.seq <= last.head.seq or not _is_due(last, head, now)):

@@ -74,7 +74,7 @@ class Home:
 
     @property
     def audit(self) -> Path:
-        """Checkpoints of the audit chains, outside the database."""
+        """Anchors of the audit chains, outside the database."""
         return self.root / "audit"
 
     @property

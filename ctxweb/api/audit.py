@@ -1,4 +1,4 @@
-"""The audit of a project: entries, drift, sign-offs, checkpoints, and the bundle for those who check it elsewhere."""
+"""The audit of a project: entries, drift, sign-offs, anchors, and the bundle for those who check it elsewhere."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def audit_check(request: HttpRequest, project: str = LOCAL) -> ChainState:
     return audit_chain(project_id=readable_project(project_id=project).pk)
 
 
-@router.get("/audit/anchors", response=AnchorsWindow, summary="Checkpoints of the chain, oldest first: keep a copy elsewhere")
+@router.get("/audit/anchors", response=AnchorsWindow, summary="Anchors of the chain, oldest first: keep a copy elsewhere")
 def audit_anchors(request: HttpRequest, project: str = LOCAL, after: After = "", limit: Limit = MAXIMUM) -> AnchorsWindow:
     found = readable_project(project_id=project)
     return anchors_window(project_id=found.pk, after=number_after(after) or 0, limit=limit)

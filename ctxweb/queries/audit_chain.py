@@ -1,4 +1,4 @@
-"""Whether the audit of a project is what was written: its chain, its head, its checkpoints and its sign-offs."""
+"""Whether the audit of a project is what was written: its chain, its head, its anchors and its sign-offs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChainBreak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainState:
-    """What became of a check. Entries up to `anchored_to` are vouched for by a checkpoint outside the database (None: none
+    """What became of a check. Entries up to `anchored_to` are vouched for by an anchor outside the database (None: none
     are); who has the key and the database could have written those after it again."""
 
     project: str

@@ -67,7 +67,7 @@ def resolutions_append(
 
     Within a caller's transaction (`JobRun.commit`) it becomes part of it: call it last there, because it holds the head's lock
     until the commit. Batches of 500 and more are the cheap way. Excerpts are not written. A `SourceSystemError` is no
-    resolution: it never comes here. After the commit a checkpoint goes to the file of anchors when one is due.
+    resolution: it never comes here. After the commit an anchor goes to the file of anchors when one is due.
     """
     times = {"started_at": time_text(started_at), "finished_at": time_text(finished_at)}
     looks = [_look(one, actor=actor, run=run, times=times) for one in resolutions]
@@ -109,6 +109,12 @@ def sign_off(*, project: Project, subject: str, name: str, note: str, now: datet
         )
         _append(project, head, [look])
     return made
+
+
+def anchors_sweep() -> None:
+    """Write the anchors that are due: those of the last entries of a chain that nobody has appended to since."""
+    for head in AuditHead.objects.filter(seq__gt=0):
+        anchor_if_due(project_id=head.project_id, head=Head(head.seq, head.hash), now=timezone.now())
 
 
 def _look(resolution: SourceResolution, *, actor: str, run: str, times: dict[str, str]) -> Look:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from ctxweb.jobs import JobCancelled, JobLost, JobRun, SliceOver, job_claim, job_ring, jobs_running, jobs_waiting
 from ctxweb.models import Job, Source
+from ctxweb.services.audit import anchors_sweep
 from ctxweb.services.folder_import import folder_import
 from ctxweb.services.history_replay import replay_work
 from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
@@ -46,8 +47,9 @@ def job_run(*, job_id: int) -> None:
 
 
 def jobs_sweep() -> None:
-    """Ring for the jobs that nobody works on, and remove what dead writers left."""
+    """Ring for the jobs that nobody works on, remove what dead writers left, and write the anchors of the audit that are due."""
     leftovers_remove()
+    anchors_sweep()
     for kind in WORK:
         for job_id in jobs_waiting(kind=kind, limit=SWEEP_BATCH):
             job_ring(job=Job(pk=job_id))

@@ -17,7 +17,7 @@ from ctxweb.services.database_prepare import database_prepare
 
 class Command(BaseCommand):
     help = (
-        "Check the hash chain of the audit with its key, its head, its checkpoints and its sign-offs. Exits with 1 where it does not hold."
+        "Check the hash chain of the audit with its key, its head, its anchors and its sign-offs. Exits with 1 where it does not hold."
     )
     requires_system_checks = ()
 
@@ -47,6 +47,6 @@ def _sentences(state: ChainState) -> str:
 
 def _anchored(state: ChainState) -> str:
     if state.anchored_to is None:
-        return "  no checkpoint vouches for it"
+        return "  no anchor vouches for it"
     rest = state.count - state.anchored_to
-    return f"  checkpoints vouch for entries up to {state.anchored_to:,}" + (f", not for the last {rest:,}" if rest > 0 else "")
+    return f"  anchors vouch for entries up to {state.anchored_to:,}" + (f", not for the last {rest:,}" if rest > 0 else "")

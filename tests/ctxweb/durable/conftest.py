@@ -1,4 +1,4 @@
-"""A home of its own for a test or a module: checkpoints are files of it, and imported bytes."""
+"""A home of its own for a test or a module: anchors are files of it, and imported bytes."""
 
 from __future__ import annotations
 

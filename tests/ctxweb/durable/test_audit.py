@@ -13,6 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, connections, transaction
 from django.test.utils import override_settings
+from django.utils import timezone
 
 from compaction.sources.chain import Head, Look, append_all
 from ctxweb.append_only import APPEND_ONLY, triggers, triggers_create, triggers_drop, triggers_found
@@ -25,6 +26,7 @@ from ctxweb.queries.audit_chain import audit_chain
 from ctxweb.services.audit import SignOffRefused, resolutions_append, sign_off
 from ctxweb.services.database_prepare import database_prepare
 from ctxweb.services.importing.tables import rows_insert
+from ctxweb.services.jobs_run import jobs_sweep
 from tests.ctxweb.durable.looks import DAY, append, found, missing, pointers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
@@ -210,7 +212,7 @@ def test_each_way_to_tamper_is_told_of_with_its_place(
     assert expected in kinds(project)
 
 
-def test_what_was_written_again_with_the_key_after_the_last_checkpoint_is_not_seen_and_the_report_says_up_to_where_it_is(
+def test_what_was_written_again_with_the_key_after_the_last_anchor_is_not_seen_and_the_report_says_up_to_where_it_is(
     project: Project,
 ) -> None:
     append(project, *map(missing, pointers(2)))
@@ -221,14 +223,25 @@ def test_what_was_written_again_with_the_key_after_the_last_checkpoint_is_not_se
     assert (state.holds, state.anchored_to, state.count) == (True, 2, 10)
 
 
-def test_a_checkpoint_is_written_at_once_then_after_64_entries(project: Project, home: Home) -> None:
+def test_an_anchor_is_written_at_once_then_after_64_entries(project: Project, home: Home) -> None:
     for size in (1, 63, 1, 64, 500):
         append(project, *map(found, pointers(size)))
     assert [anchor.head.seq for anchor in anchors_read(project_id=project.pk)] == [1, 65, 129, 629]
     assert anchors_file(project_id=project.pk).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_checkpoint_that_a_crash_cut_short_is_passed_over(project: Project) -> None:
+def test_the_sweep_writes_the_anchor_of_the_last_entries_after_ten_minutes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(project, *map(found, pointers(1)))
+    append(project, *map(found, pointers(2)))
+    jobs_sweep()
+    assert [anchor.head.seq for anchor in anchors_read(project_id=project.pk)] == [1]
+    later = timezone.now() + timedelta(minutes=10)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    jobs_sweep()
+    assert [anchor.head.seq for anchor in anchors_read(project_id=project.pk)] == [1, 3]
+
+
+def test_an_anchor_that_a_crash_cut_short_is_passed_over(project: Project) -> None:
     append(project, *map(found, pointers(1)))
     with anchors_file(project_id=project.pk).open("a") as file:
         file.write('{"at": "2026-')
@@ -238,7 +251,7 @@ def test_a_checkpoint_that_a_crash_cut_short_is_passed_over(project: Project) ->
 
 
 @in_real_transactions
-def test_a_rolled_back_append_leaves_neither_entry_nor_checkpoint(project: Project) -> None:
+def test_a_rolled_back_append_leaves_neither_entry_nor_anchor(project: Project) -> None:
     with transaction.atomic():
         resolutions_append(
             project=project, resolutions=[missing("artifact:a:b:000000000000")], actor="a", run="", started_at=DAY, finished_at=DAY

@@ -1,4 +1,4 @@
-"""The audit over the API: entries, drift, sign-offs, checkpoints, and a bundle that is checked without this program."""
+"""The audit over the API: entries, drift, sign-offs, anchors, and a bundle that is checked without this program."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_sign_off_of_what_is_not_there_is_missing() -> None:
     post({"name": "Ada", "project": "nosuch"}, 404)
 
 
-def test_the_chain_and_its_checkpoints_can_be_asked_for(project: Project) -> None:
+def test_the_chain_and_its_anchors_can_be_asked_for(project: Project) -> None:
     end = append(project, *map(found, pointers(3)))
     state = get("/chain")
     assert (state["holds"], state["count"], state["anchored_to"], state["breaks"]) == (True, 3, 3, [])
