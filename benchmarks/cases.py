@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import statistics
 from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
@@ -22,6 +23,11 @@ PEAK_GROWTH = 1.3
 AGAIN_SECONDS = 0.3
 PAGE_MS, SEARCH_MS = 50, 20
 PAGE_GROWTH = 1.2
+POINTERS_A_SECOND = 15_000
+SESSIONS, SMALL_SESSION_BYTES = 200, 20_000  # of the sources: fewer where the size is small
+USUAL_BYTES = 10_000_000
+LARGE_BYTES, LARGE_PEAK_MB = 2 * 1024**3, 80
+DIGEST_RATIO = 1 / 0.9
 PAGE_BYTES, PAGE_NODES = 100_000, 5_000
 REPLAY_SESSION = 2.65  # times the bytes of the session: 5,600 messages where that has 10 MB
 REPLAY_LONG = 0.2  # share of long results: 90 firings of workbuddy-s14 with its published limits
@@ -150,6 +156,23 @@ def replays(bench: Bench) -> Iterator[Row]:
         yield Row(case="replay", what=f"{told['policy']}: pricing the session once", figure=1000 * told["priced_s"], unit="ms")
 
 
+def sources(bench: Bench) -> Iterator[Row]:
+    """Many small sources by two workers, into the audit; and a large one, beside the standard library's own digest."""
+    home = bench.new_home()
+    bench.module(home, "benchmarks.sources", "prepare", str(min(SESSIONS, bench.size // SMALL_SESSION_BYTES)))
+    told = [json.loads(bench.module(home, "benchmarks.sources", "verify").output) for _ in range(bench.reps)]
+    each_us = statistics.median(run["seconds"] / run["pointers"] * 1e6 for run in told)
+    yield Row(case="sources", what="a pointer, two workers, wall", figure=each_us, unit="µs", mark=1e6 / POINTERS_A_SECOND)
+    folder, large = bench.work / "artifacts", min(LARGE_BYTES, bench.size * LARGE_BYTES // USUAL_BYTES)
+    looks = [bench.module(home, "benchmarks.sources", "artifact", str(folder), str(large)) for _ in range(bench.reps)]
+    digests = [json.loads(bench.module(home, "benchmarks.sources", "digest", str(folder)).output)["seconds"] for _ in range(bench.reps)]
+    seconds = statistics.median(json.loads(look.output)["seconds"] for look in looks)
+    beside = statistics.median(digests)
+    yield Row(case="sources", what="a large one, CPU", figure=seconds, unit="s", beside="hashlib", beside_figure=beside, mark=DIGEST_RATIO)
+    yield Row(case="sources", what="a large one, largest process", figure=median(looks).peak_mb, unit="MB", mark=LARGE_PEAK_MB)
+    shutil.rmtree(folder)
+
+
 CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "import": first_import,
     "again": again,
@@ -159,4 +182,5 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "search": search,
     "memory": memory,
     "replay": replays,
+    "sources": sources,
 }

@@ -37,10 +37,12 @@ class Scheme(Grammar, Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Bounds:
-    """How far a run may go. `seconds` are for one pointer, or for the pointers of one transcript, by the clock that the
-    caller gives; `bytes_left` is for the whole run and falls as it reads. None: no bound."""
+    """How far a run may go. `excerpts` is False where nobody will read any: a record table then makes none. `seconds` are for
+    one pointer, or for the pointers of one transcript, by the clock that the caller gives; `bytes_left` is for the whole run and
+    falls as it reads. None: no bound."""
 
     excerpt_chars: int = EXCERPT_CHARS
+    excerpts: bool = True
     most_source_bytes: int = MOST_SOURCE_BYTES
     bytes_left: int | None = None
     seconds: float | None = None

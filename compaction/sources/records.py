@@ -120,7 +120,7 @@ def _verified(stored: RecordBytes, place: RecordPlace, bounds: Bounds) -> Findin
         status="available",
         reason="verified_transcript_event",
         evidence_sha256=hashlib.sha256(line).hexdigest(),
-        excerpt=_excerpt(line)[: bounds.excerpt_chars],
+        excerpt=_excerpt(line)[: bounds.excerpt_chars] if bounds.excerpts else None,
     )
 
 

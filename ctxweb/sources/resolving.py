@@ -22,9 +22,8 @@ from ctxweb.models import Project, Session
 from ctxweb.sources import SCHEMES
 from ctxweb.sources.base import CHANGING, ImportedSession, ProjectScheme, ProjectSources
 
-SESSION_SCHEMES = ("transcript", "artifact")  # whose `session_id` is one
 SESSIONS_AT_ONCE = 500
-LEAST_EXCERPT = 1  # character: bounds have no smaller one
+LEAST_EXCERPT = 1  # character, where a scheme makes one as it reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +57,8 @@ class ProjectResolver:
 
 
 @contextmanager
-def project_resolver(*, project: Project, pointers: Sequence[str], excerpt_chars: int = LEAST_EXCERPT) -> Iterator[ProjectResolver]:
-    """The resolver for these pointers, and for no others."""
+def project_resolver(*, project: Project, pointers: Sequence[str], excerpt_chars: int = 0) -> Iterator[ProjectResolver]:
+    """The resolver for these pointers, and for no others. `excerpt_chars`: 0 where nobody will read an excerpt."""
     with ExitStack() as opened:
         sources = project_sources(project=project, pointers=pointers)
         schemes = tuple(scheme.of(sources, opened) for scheme in SCHEMES)
@@ -68,7 +67,8 @@ def project_resolver(*, project: Project, pointers: Sequence[str], excerpt_chars
             schemes=schemes,
             authorise=lambda pointer: allowing[pointer.kind].allows(pointer),
             bounds=Bounds(
-                excerpt_chars=excerpt_chars,
+                excerpt_chars=excerpt_chars or LEAST_EXCERPT,
+                excerpts=excerpt_chars > 0,
                 most_source_bytes=settings.CTXWEB_SOURCE_BYTES,
                 seconds=settings.CTXWEB_SOURCE_SECONDS,
                 clock=time.monotonic,
@@ -109,7 +109,7 @@ def imported_sessions(public_ids: Sequence[str]) -> Mapping[str, ImportedSession
 def _session_ids(pointers: Iterable[str]) -> list[str]:
     """What stands where a session stands. Only text is cut here: whether it is a pointer, its scheme decides."""
     parts = (pointer.split(":", 2) for pointer in pointers)
-    return list({part[1] for part in parts if len(part) == 3 and part[0] in SESSION_SCHEMES and _can_be_one(part[1])})
+    return list({part[1] for part in parts if len(part) == 3 and _can_be_one(part[1])})
 
 
 def _can_be_one(session_id: str) -> bool:

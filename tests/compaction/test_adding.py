@@ -20,7 +20,7 @@ from compaction.policy_json import policy_from_data, policy_to_data, with_settin
 from tests.compaction.talk import Talk, shown
 from tests.shared import REPO
 
-SECTION = (REPO / "docs" / "adding.md").read_text(encoding="utf-8").partition("## A layer and a policy")[2]
+SECTION = (REPO / "docs" / "adding.md").read_text(encoding="utf-8").partition("## A layer and a policy")[2].partition("\n## ")[0]
 LAYER, LAYER_LINE, POLICY, POLICY_LINE = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
 
 
