@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 MOST_WORDS = 60  # of a sentence that are looked at
 STEM_CHARS = 7
@@ -23,8 +24,10 @@ NEGATION = re.compile(
 )
 _ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "ies", "ied", "ers", "er", "es", "ed", "ly", "s", "e", "y")
 LEAST_STEM = 4
+MOST_STEMS = 32_768  # that are remembered
 
 
+@lru_cache(maxsize=MOST_STEMS)
 def stem(word: str) -> str:
     """A word without its ending, in lower case, at most STEM_CHARS characters."""
     word = word.lower()
