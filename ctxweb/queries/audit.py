@@ -13,10 +13,11 @@ from django.http import Http404
 from compaction.sources.bundle import bundle_lines
 from compaction.sources.chain import Head
 from ctxweb.audit_rows import SIGNED_OFF, audit_key, entries_of, head_of, sign_off_row, time_text
+from ctxweb.importers.values import clean_text
 from ctxweb.models import AuditEntry, DurableItem, Project, SignOff
+from ctxweb.storable import pointer_key
 
 TOOL = "ctxweb 0.1.0"
-ENTRIES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ class Drift:
 
 def readable_project(*, project_id: str) -> Project:
     """Raises Http404."""
-    found = Project.objects.filter(pk=project_id).first()
+    found = Project.objects.filter(pk=clean_text(project_id)).first()
     if found is None:
         raise Http404
     return found
@@ -154,23 +155,23 @@ def _place(project: Project, seq: int) -> Head:
 
 
 def _matching(project: Project, filters: AuditFilters) -> QuerySet[AuditEntry]:
-    given = {name: getattr(filters, name) for name in ("pointer", "status", "actor", "run") if getattr(filters, name)}
+    given = {name: clean_text(getattr(filters, name)) for name in ("status", "actor", "run") if getattr(filters, name)}
+    if filters.pointer:
+        given["pointer"] = pointer_key(filters.pointer)
     return _of_session(AuditEntry.objects.filter(project=project, **given), project, filters.session)
 
 
 def _of_session(rows: QuerySet[AuditEntry], project: Project, session: str) -> QuerySet[AuditEntry]:
     if not session:
         return rows
+    session = clean_text(session)
     own = DurableItem.objects.filter(project=project, session=session).exclude(pointer="").values("pointer")
     return rows.filter(pointer__in=own) | rows.filter(pointer=f"session:{session}")
 
 
 def _last_of(rows: QuerySet[AuditEntry]) -> dict[str, AuditEntry]:
-    seqs = list(rows.order_by().values("pointer").annotate(last=Max("seq")).values_list("last", flat=True))
-    found: dict[str, AuditEntry] = {}
-    for start in range(0, len(seqs), ENTRIES_AT_ONCE):
-        found |= {row.pointer: row for row in rows.filter(seq__in=seqs[start : start + ENTRIES_AT_ONCE])}
-    return found
+    last = rows.order_by().values("pointer").annotate(last=Max("seq")).values("last")
+    return {row.pointer: row for row in rows.filter(seq__in=last)}
 
 
 def _drift_row(before: AuditEntry | None, after: AuditEntry) -> DriftRow | None:

@@ -27,6 +27,7 @@ from ctxweb.services.audit import SignOffRefused, resolutions_append, sign_off
 from ctxweb.services.database_prepare import database_prepare
 from ctxweb.services.importing.tables import rows_insert
 from ctxweb.services.jobs_run import jobs_sweep
+from ctxweb.synced import synced
 from tests.ctxweb.durable.looks import DAY, append, found, missing, pointers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
@@ -334,3 +335,19 @@ def test_a_key_that_others_can_read_stops_the_start(home: Home) -> None:
     home.audit_key.chmod(0o640)
     (error,) = audit_key_is_private()
     assert "chmod 600" in (error.hint or "")
+
+
+@in_real_transactions
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL syncs every commit")
+def test_what_goes_to_the_audit_is_on_the_disk_when_it_is_committed() -> None:
+    def mode() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA synchronous")
+            return int(cursor.fetchone()[0])
+
+    usual = mode()
+    with synced():
+        assert mode() == 2, "FULL"
+        with synced():
+            assert mode() == 2
+    assert mode() == usual

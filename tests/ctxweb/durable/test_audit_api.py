@@ -61,6 +61,14 @@ def test_entries_are_filtered(project: Project) -> None:
     get("?project=nosuch", 404)
 
 
+@pytest.mark.parametrize("odd", ["%00", "%ED%A0%80", "x" * 3000])
+def test_any_text_can_be_asked_for(project: Project, odd: str) -> None:
+    append(project, *map(found, pointers(1)))
+    for name in ("pointer", "status", "actor", "run", "session"):
+        assert get(f"?{name}={odd}")["entries"] == []
+    get(f"?project={odd}", 404)
+
+
 def test_the_entries_of_a_session_are_those_of_its_sources_and_its_sign_offs(project: Project, session: Session) -> None:
     append(project, found(fact()["source_pointer"]), missing("transcript:other:1"))
     headers = {"authorization": f"Bearer {settings.API_TOKEN}", "if-match": '"0"'}
