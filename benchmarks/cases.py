@@ -22,8 +22,9 @@ PEAK_MB = 150
 PEAK_GROWTH = 1.3
 AGAIN_SECONDS = 0.3
 PAGE_MS, SEARCH_MS = 50, 20
+DIFF_MS = 30  # of 1,500 lines
 PAGE_GROWTH = 1.2
-POINTERS_A_SECOND = 15_000
+MOST_POINTER_US = 1e6 / 15_000  # of wall time
 SESSIONS, SMALL_SESSION_BYTES = 200, 20_000  # of the sources: fewer where the size is small
 USUAL_BYTES = 10_000_000
 LARGE_BYTES, LARGE_PEAK_MB = 2 * 1024**3, 80
@@ -161,16 +162,26 @@ def sources(bench: Bench) -> Iterator[Row]:
     home = bench.new_home()
     bench.module(home, "benchmarks.sources", "prepare", str(min(SESSIONS, bench.size // SMALL_SESSION_BYTES)))
     told = [json.loads(bench.module(home, "benchmarks.sources", "verify").output) for _ in range(bench.reps)]
-    each_us = statistics.median(run["seconds"] / run["pointers"] * 1e6 for run in told)
-    yield Row(case="sources", what="a pointer, two workers, wall", figure=each_us, unit="µs", mark=1e6 / POINTERS_A_SECOND)
+    for what, figure, mark in (("wall", "seconds", MOST_POINTER_US), ("CPU of both", "cpu_s", 2 * MOST_POINTER_US)):
+        each_us = statistics.median(run[figure] / run["pointers"] * 1e6 for run in told)
+        yield Row(case="sources", what=f"a pointer, two workers, {what}", figure=each_us, unit="µs", mark=mark)
     folder, large = bench.work / "artifacts", min(LARGE_BYTES, bench.size * LARGE_BYTES // USUAL_BYTES)
     looks = [bench.module(home, "benchmarks.sources", "artifact", str(folder), str(large)) for _ in range(bench.reps)]
-    digests = [json.loads(bench.module(home, "benchmarks.sources", "digest", str(folder)).output)["seconds"] for _ in range(bench.reps)]
-    seconds = statistics.median(json.loads(look.output)["seconds"] for look in looks)
-    beside = statistics.median(digests)
+    times = [json.loads(look.output) for look in looks]
+    seconds, beside = (statistics.median(run[name] for run in times) for name in ("seconds", "hashlib"))
     yield Row(case="sources", what="a large one, CPU", figure=seconds, unit="s", beside="hashlib", beside_figure=beside, mark=DIGEST_RATIO)
     yield Row(case="sources", what="a large one, largest process", figure=median(looks).peak_mb, unit="MB", mark=LARGE_PEAK_MB)
     shutil.rmtree(folder)
+
+
+def diffs(bench: Bench) -> Iterator[Row]:
+    """Two checkpoints; and shorter ones beside a difference of all their words."""
+    told = json.loads(bench.module(bench.work, "benchmarks.diff", str(bench.reps)).output)
+    yield Row(case="diff", what=f"{told['lines']:,} lines, CPU", figure=1000 * told["diff_s"], unit="ms", mark=DIFF_MS)
+    yield Row(
+        case="diff", what=f"{told['few_lines']:,} lines, CPU", figure=1000 * told["few_diff_s"], unit="ms",
+        beside="difflib by words", beside_figure=1000 * told["few_words_s"],
+    )  # fmt: skip
 
 
 CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
@@ -182,5 +193,6 @@ CASES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "search": search,
     "memory": memory,
     "replay": replays,
+    "diff": diffs,
     "sources": sources,
 }

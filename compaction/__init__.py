@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from compaction.ask import Ask, Asked, CallerAsk, NoAsk, StubAsk, SummaryRequest
+    from compaction.checkpoint_diff import CheckpointDiff, diff_checkpoints
+    from compaction.containment import Objection, is_refused, objections
     from compaction.counters import COUNTERS
     from compaction.counters.units import UNITS, Unit, unit_named
     from compaction.durable.canonical import state_digest, state_from, state_from_json, state_to_json
@@ -61,7 +63,13 @@ if TYPE_CHECKING:
     from compaction.pricing import Pricer
     from compaction.protocol import safe_cuts, validate_tool_protocol, validate_view
     from compaction.protocol_rules import PROVIDER_RULES, Breach, breaches, check_rules, rules_named, turns_of_view
+    from compaction.range_diff import RangeDiff, trace_checkpoint
     from compaction.render import render_durable_context
+    from compaction.retention.assertions import unfounded, unhedged
+    from compaction.retention.canaries import Canary, canaries, canary_fates, planted
+    from compaction.retention.contradictions import Contradiction, contradictions
+    from compaction.retention.retained import Retained, Retention, retention_of
+    from compaction.retention.survival import ChainLink, Survival, survival
     from compaction.run_stats import RunStats, stats
     from compaction.sources import SCHEMES
     from compaction.sources.artifact import Artifacts
@@ -73,6 +81,9 @@ if TYPE_CHECKING:
     from compaction.sources.resolver import Resolved, Resolver, resolve_durable_sources
     from compaction.sources.transcript import Transcripts
     from compaction.summarizers import SUMMARIZERS, Extractive, Recorded, RecordedSummary, Stub, Summarizer, summarizer_named
+    from compaction.summarizers.pieces import pieces_of
+    from compaction.summarizers.quotes import Piece
+    from compaction.summary_prompt import SUMMARY_SECTIONS, FramedPrompt, framed, prefix_instruction, since_last_checkpoint
     from compaction.transcript import Compaction, Edit
     from compaction.view import Applied, Plan, PromptView, ViewMessage, VisibleBlock
     from compaction.wire import read_wire, write_wire
@@ -84,6 +95,7 @@ __all__ = [
     "PROVIDER_RULES",
     "SCHEMES",
     "SUMMARIZERS",
+    "SUMMARY_SECTIONS",
     "UNITS",
     "Applied",
     "Artifacts",
@@ -96,10 +108,14 @@ __all__ = [
     "Bounds",
     "Breach",
     "CallerAsk",
+    "Canary",
+    "ChainLink",
+    "CheckpointDiff",
     "Compacted",
     "CompactedMessages",
     "Compaction",
     "CompactionError",
+    "Contradiction",
     "Difference",
     "DurableContextState",
     "DurableError",
@@ -110,6 +126,7 @@ __all__ = [
     "Extractive",
     "FileRules",
     "FolderAsk",
+    "FramedPrompt",
     "Guard",
     "History",
     "Interaction",
@@ -120,9 +137,11 @@ __all__ = [
     "Limits",
     "Message",
     "NoAsk",
+    "Objection",
     "OrphanError",
     "PendingItem",
     "PendingItemUnknown",
+    "Piece",
     "Plan",
     "Policy",
     "PolicyError",
@@ -131,10 +150,13 @@ __all__ = [
     "ProtocolError",
     "Provenance",
     "ProviderRuleError",
+    "RangeDiff",
     "Recorded",
     "RecordedSummary",
     "Resolved",
     "Resolver",
+    "Retained",
+    "Retention",
     "RetrievalDecision",
     "RetrievalEvidence",
     "RetrievalTrace",
@@ -152,6 +174,7 @@ __all__ = [
     "Summarizer",
     "SummarizerError",
     "SummaryRequest",
+    "Survival",
     "TokenMeter",
     "TranscriptError",
     "Transcripts",
@@ -163,31 +186,47 @@ __all__ = [
     "ViewMessage",
     "VisibleBlock",
     "breaches",
+    "canaries",
+    "canary_fates",
     "capture_retrieval_evidence",
     "check_rules",
     "check_successor",
     "compact",
     "compact_if_needed",
+    "contradictions",
+    "diff_checkpoints",
     "difference",
     "fate_of",
     "fold",
+    "framed",
+    "is_refused",
+    "objections",
     "parse_source_pointer",
+    "pieces_of",
+    "planted",
     "policy_from_data",
     "policy_named",
     "policy_to_data",
+    "prefix_instruction",
     "read_wire",
     "render_durable_context",
     "resolve_durable_sources",
+    "retention_of",
     "rules_named",
     "safe_cuts",
+    "since_last_checkpoint",
     "state_digest",
     "state_from",
     "state_from_json",
     "state_to_json",
     "stats",
     "summarizer_named",
+    "survival",
+    "trace_checkpoint",
     "transition_pending_item",
     "turns_of_view",
+    "unfounded",
+    "unhedged",
     "unit_named",
     "validate_tool_protocol",
     "validate_view",
@@ -198,6 +237,8 @@ __all__ = [
 
 _HOMES: dict[str, str] = {
     "ask": "Ask Asked CallerAsk NoAsk StubAsk SummaryRequest",
+    "checkpoint_diff": "CheckpointDiff diff_checkpoints",
+    "containment": "Objection is_refused objections",
     "counters": "COUNTERS",
     "counters.units": "UNITS Unit unit_named",
     "durable.canonical": "state_digest state_from state_from_json state_to_json",
@@ -223,7 +264,13 @@ _HOMES: dict[str, str] = {
     "pricing": "Pricer",
     "protocol": "safe_cuts validate_tool_protocol validate_view",
     "protocol_rules": "Breach PROVIDER_RULES breaches check_rules rules_named turns_of_view",
+    "range_diff": "RangeDiff trace_checkpoint",
     "render": "render_durable_context",
+    "retention.assertions": "unfounded unhedged",
+    "retention.canaries": "Canary canaries canary_fates planted",
+    "retention.contradictions": "Contradiction contradictions",
+    "retention.retained": "Retained Retention retention_of",
+    "retention.survival": "ChainLink Survival survival",
     "run_stats": "RunStats stats",
     "sources": "SCHEMES",
     "sources.artifact": "Artifacts",
@@ -235,6 +282,9 @@ _HOMES: dict[str, str] = {
     "sources.resolver": "Resolved Resolver resolve_durable_sources",
     "sources.transcript": "Transcripts",
     "summarizers": "Extractive Recorded RecordedSummary SUMMARIZERS Stub Summarizer summarizer_named",
+    "summarizers.pieces": "pieces_of",
+    "summarizers.quotes": "Piece",
+    "summary_prompt": "FramedPrompt SUMMARY_SECTIONS framed prefix_instruction since_last_checkpoint",
     "transcript": "Compaction Edit",
     "view": "Applied Plan PromptView ViewMessage VisibleBlock",
     "wire": "read_wire write_wire",

@@ -95,7 +95,7 @@ class CheckpointDiff:
         return next((hunk for hunk in self.hunks if hunk.id == hunk_id), None)
 
 
-def checkpoint_diff(old: str, new: str) -> CheckpointDiff:
+def diff_checkpoints(old: str, new: str) -> CheckpointDiff:
     """What changed from one text to the other. O(lines²) bits, within the named limits."""
     ours, theirs, left_out = _bounded(old, new)
     pairs = section_pairs(ours, sections(ours), theirs, sections(theirs))

@@ -75,7 +75,7 @@ class RangeDiff:
         return Counter(line.kind for section in self.sections for line in section.lines)
 
 
-def range_diff(pieces: Sequence[Piece], summary: str) -> RangeDiff:
+def trace_checkpoint(pieces: Sequence[Piece], summary: str) -> RangeDiff:
     """Where a checkpoint's lines come from. Linear in the range, within the named limits."""
     every = summary.split("\n")
     lines = [line[:MOST_LINE_CHARS] for line in every[:MOST_SUMMARY_LINES]]

@@ -24,6 +24,11 @@ class CorpusCheckpoint:
     pieces: tuple[Piece, ...]
     summary: str
 
+    @property
+    def session(self) -> str:
+        """File and lane: the checkpoints of one are a chain."""
+        return self.id.rpartition("/")[0]
+
 
 @cache
 def corpus_checkpoints() -> tuple[CorpusCheckpoint, ...]:

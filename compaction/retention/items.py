@@ -25,6 +25,7 @@ Speaker = Literal["user", "agent", "tool", "summary"]
 MOST_ITEMS = 4_000  # of a range; the ones used most are kept, and what is left out is counted
 MOST_PLACES = 20  # of an item that are named; `uses` counts all
 MOST_SENTENCE_CHARS = 300  # of a user's sentence: a longer one was pasted
+MOST_LINE_CHARS = 2_000  # of a user's line, too
 
 NO_USE_TOOLS = frozenset(("TodoWrite", "Task", "TaskCreate", "TaskUpdate", "AskUserQuestion", "ExitPlanMode", "update_plan", "Agent"))
 _OPTIONS = (
@@ -163,7 +164,7 @@ def _without_pastes(piece: Piece, answered: set[str | None], by: Speaker) -> Ite
     if _PASTE.match(piece.text):
         return ()
     own = piece.text.partition("```")[0]
-    lines = [line for line in own.split("\n") if len(line) <= 2 * MOST_SENTENCE_CHARS and not _PASTE.match(line)]
+    lines = [line for line in own.split("\n") if len(line) <= MOST_LINE_CHARS and not _PASTE.match(line)]
     asked = piece_quotes(piece._replace(text="\n".join(lines)), answered)
     return (quote for quote in asked if len(quote.line) <= MOST_SENTENCE_CHARS)
 

@@ -71,7 +71,7 @@ class Retention:
         return tuple(lost[:MOST_LOST])
 
 
-def retention(pieces: Sequence[Piece], summary: str) -> Retention:
+def retention_of(pieces: Sequence[Piece], summary: str) -> Retention:
     """What a summary carries of the range that it stands for."""
     found, index = items_of(pieces), SummaryIndex.of(summary)
     said = frozenset(item.key for item in found.items)

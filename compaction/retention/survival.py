@@ -17,7 +17,7 @@ Cell = Outcome | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class ChainLink:
     """One checkpoint of a chain: what was new in its range, and its text. An earlier checkpoint among the pieces is no source of items."""
 
     pieces: tuple[Piece, ...]
@@ -62,7 +62,7 @@ class Survival:
         return tuple((sum(cell != "lost" for cell in column), len(column)) for column in columns)
 
 
-def survival(chain: Sequence[Link]) -> Survival:
+def survival(chain: Sequence[ChainLink]) -> Survival:
     """The matrix of a chain, the oldest checkpoint first. Time: items × checkpoints."""
     links = chain[-MOST_CHECKPOINTS:]
     indexes = [SummaryIndex.of(link.summary) for link in links]

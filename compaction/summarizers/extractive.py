@@ -8,7 +8,7 @@ from typing import ClassVar
 from compaction.ask import SummaryRequest
 from compaction.messages import Body
 from compaction.summarizers.extracts import extract
-from compaction.summarizers.quotes import Piece
+from compaction.summarizers.pieces import pieces_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +21,6 @@ class Extractive:
     def summarize(self, request: SummaryRequest) -> str | None:
         """The extract, bounded as the view's pricer counts tokens; None where not even its first line fits."""
         pricer = request.view.pricer
-        pieces = [
-            Piece(message.role, message.origin, visible.block, pricer.text(visible.body))
-            for message in request.messages
-            for visible in message.blocks
-        ]
+        pieces = pieces_of(request.messages, pricer)
         tokens = lambda text: pricer.tokens(Body.of(text))  # noqa: E731
         return extract(pieces, most_tokens=request.most_tokens, tokens=tokens, focus=request.focus) or None

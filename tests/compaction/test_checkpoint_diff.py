@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compaction.checkpoint_diff import MOST_LINE_CHARS, MOST_LINES, CheckpointDiff, DiffRow, checkpoint_diff, inline
+from compaction.checkpoint_diff import MOST_LINE_CHARS, MOST_LINES, CheckpointDiff, DiffRow, diff_checkpoints, inline
 from compaction.sections import MOST_SECTIONS, sections
 
 pytestmark = pytest.mark.nodb
@@ -55,14 +55,14 @@ def rebuilt(diff: CheckpointDiff, side: str) -> str:
 
 @given(TEXTS, TEXTS)
 def test_the_difference_rebuilds_both_texts(old: str, new: str) -> None:
-    diff = checkpoint_diff(old, new)
+    diff = diff_checkpoints(old, new)
     assert rebuilt(diff, "old") == old
     assert rebuilt(diff, "new") == new
 
 
 @given(TEXTS, TEXTS)
 def test_each_hunk_is_a_run_of_rows_that_are_not_the_same_and_has_an_id_of_its_own(old: str, new: str) -> None:
-    diff = checkpoint_diff(old, new)
+    diff = diff_checkpoints(old, new)
     assert len({hunk.id for hunk in diff.hunks}) == len(diff.hunks)
     for hunk in diff.hunks:
         assert {row.hunk for row in diff.sections[hunk.section].rows[hunk.start : hunk.end]} == {hunk.id}
@@ -71,28 +71,28 @@ def test_each_hunk_is_a_run_of_rows_that_are_not_the_same_and_has_an_id_of_its_o
 
 @given(TEXTS, TEXTS)
 def test_a_moved_line_knows_where_it_went_and_whence_it_came(old: str, new: str) -> None:
-    diff = checkpoint_diff(old, new)
+    diff = diff_checkpoints(old, new)
     went = {(row.old, row.moved_to) for row in rows(diff) if row.moved_to is not None}
     assert went == {(row.moved_from, row.new) for row in rows(diff) if row.moved_from is not None}
 
 
 @given(TEXTS)
 def test_a_text_does_not_differ_from_itself(text: str) -> None:
-    diff = checkpoint_diff(text, text)
+    diff = diff_checkpoints(text, text)
     assert not diff.hunks
     assert not any(section.moved for section in diff.sections)
 
 
 @given(TEXTS, TEXTS)
 def test_inline_every_line_stands_once_and_no_row_has_two_sides_that_differ(old: str, new: str) -> None:
-    diff = checkpoint_diff(old, new)
+    diff = diff_checkpoints(old, new)
     told = [row for section in diff.sections for row in inline(section.rows)]
     assert sum(row.old is not None for row in told) == sum(row.old is not None for row in rows(diff))
     assert all(row.kind == "same" or row.old is None or row.new is None for row in told)
 
 
 def test_sections_under_other_headings_and_in_another_order_find_each_other() -> None:
-    diff = checkpoint_diff(OLD, NEW)
+    diff = diff_checkpoints(OLD, NEW)
     assert [(section.old_heading, section.new_heading) for section in diff.sections] == [
         ("## Pending tasks", "## Pending work"),
         ("## Decisions", "## Decisions"),
@@ -101,7 +101,7 @@ def test_sections_under_other_headings_and_in_another_order_find_each_other() ->
 
 
 def test_words_are_marked_in_a_changed_line_and_a_line_that_went_elsewhere_has_moved() -> None:
-    diff = checkpoint_diff(OLD, NEW)
+    diff = diff_checkpoints(OLD, NEW)
     storage = next(row for row in rows(diff) if row.kind == "changed" and row.old == 2)
     assert "".join(word.text for word in storage.old_words if word.changed) == "SQLite in WAL mode"
     assert "".join(word.text for word in storage.new_words if word.changed) == "JSON files"
@@ -109,8 +109,8 @@ def test_words_are_marked_in_a_changed_line_and_a_line_that_went_elsewhere_has_m
 
 
 def test_the_id_of_a_hunk_stays_when_lines_come_above_it() -> None:
-    before = checkpoint_diff(OLD, NEW)
-    after = checkpoint_diff(f"A first line\n{OLD}", f"A first line\nand one more\n{NEW}")
+    before = diff_checkpoints(OLD, NEW)
+    after = diff_checkpoints(f"A first line\n{OLD}", f"A first line\nand one more\n{NEW}")
     assert {hunk.id for hunk in before.hunks} <= {hunk.id for hunk in after.hunks}
     assert after.hunk(before.hunks[0].id) is not None
     assert after.hunk("nothing") is None
@@ -132,7 +132,7 @@ def test_the_id_of_a_hunk_stays_when_lines_come_above_it() -> None:
 )
 @pytest.mark.parametrize("other", ["", OLD, "\n".join(f"- {number} again" for number in range(9_000))], ids=["nothing", "a text", "long"])
 def test_of_hostile_texts_what_is_not_compared_is_counted(text: str, other: str) -> None:
-    diff = checkpoint_diff(text, other)
+    diff = diff_checkpoints(text, other)
     lines = text.count("\n") + 1
     assert diff.left_out.old_lines == max(0, lines - MOST_LINES)
     assert sum(row.old is not None for row in rows(diff)) == min(lines, MOST_LINES)

@@ -25,6 +25,8 @@ def test_the_code_of_the_library_page_runs(capsys: pytest.CaptureFixture[str]) -
     assert "  clear_old_results: 10,566 → 8,216 characters\n  summarise_everything: 8,216 → 355 characters\ncall 5: 1 messages, " in printed
     assert "truncate 3.1: ≈ " in printed
     assert "anthropic: message 3, block 4.1 (tool id b): " in printed
+    assert "constraint 1.1: changed no longer denied" in printed
+    assert "not in the range: [('docs/release_plan.md',)]\nagainst the facts: ['database denied']" in printed
     assert "Chinese, chars/4 (s14): × 0." in printed
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from compaction.messages import BlockId
-from compaction.range_diff import MOST_BLOCK_LINES, range_diff
+from compaction.range_diff import MOST_BLOCK_LINES, trace_checkpoint
 from tests.compaction.test_retention import SUMMARIES, TOLD, Said, pieces
 
 pytestmark = pytest.mark.nodb
@@ -20,7 +20,7 @@ RANGE = pieces(
 
 @given(TOLD, SUMMARIES)
 def test_the_lines_rebuild_the_checkpoint_and_each_source_is_a_block_of_the_range(told: list[Said], summary: str) -> None:
-    found = range_diff(pieces(*told), summary)
+    found = trace_checkpoint(pieces(*told), summary)
     lines = [line for section in found.sections for line in section.lines]
     assert "\n".join("".join(word.text for word in line.words) for line in lines) == summary
     assert [line.number for line in lines] == list(range(1, len(lines) + 1))
@@ -39,7 +39,7 @@ def test_quoted_reworded_and_own_lines_are_told_apart_and_lead_to_their_block() 
             "All is well.",
         ]
     )
-    lines = [(line.kind, line.source) for section in range_diff(RANGE, summary).sections for line in section.lines]
+    lines = [(line.kind, line.source) for section in trace_checkpoint(RANGE, summary).sections for line in section.lines]
     assert lines == [
         ("heading", None),
         ("quoted", BlockId(1, 1)),
@@ -50,14 +50,14 @@ def test_quoted_reworded_and_own_lines_are_told_apart_and_lead_to_their_block() 
 
 
 def test_the_changed_words_of_a_reworded_line_are_marked_on_both_sides() -> None:
-    (section,) = range_diff(RANGE, "The export stops because the writer closes its file late.").sections
+    (section,) = trace_checkpoint(RANGE, "The export stops because the writer closes its file late.").sections
     (line,) = section.lines
     assert [word.text for word in line.words if word.changed] == ["late"]
     assert [word.text for word in line.source_words if word.changed] == ["early"]
 
 
 def test_blocks_that_carry_nothing_are_counted() -> None:
-    found = range_diff(RANGE, "Never touch the production database.")
+    found = trace_checkpoint(RANGE, "Never touch the production database.")
     assert [(one.block, one.lines) for one in found.carried] == [(BlockId(1, 1), 1)]
     assert found.blocks == 3
 
@@ -66,7 +66,9 @@ def test_blocks_that_carry_nothing_are_counted() -> None:
     "text", ["word\n" * 200_000, "a b c d e f " * 60_000, "\n".join(f"line {n} of it" for n in range(20_000)), "1→" * 100_000]
 )
 def test_a_hostile_range_is_bounded(text: str) -> None:
-    found = range_diff(pieces(("tool", text), ("agent", "The writer closes its file.")), "The writer closes its file.\nline 7 of it\nword")
+    found = trace_checkpoint(
+        pieces(("tool", text), ("agent", "The writer closes its file.")), "The writer closes its file.\nline 7 of it\nword"
+    )
     assert found.sections
     assert found.sections[0].lines[0].kind == "quoted"
     assert found.blocks == 2

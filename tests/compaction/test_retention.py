@@ -13,8 +13,8 @@ from compaction.messages import Block, BlockId, BlockKind, Body, Role
 from compaction.retention.assertions import unfounded, unhedged
 from compaction.retention.items import MOST_ITEMS, items_of
 from compaction.retention.names import names
-from compaction.retention.retained import OUTCOMES, Retained, retention
-from compaction.retention.survival import Link, survival
+from compaction.retention.retained import OUTCOMES, Retained, retention_of
+from compaction.retention.survival import ChainLink, survival
 from compaction.summarizers.quotes import Piece
 
 pytestmark = pytest.mark.nodb
@@ -37,7 +37,7 @@ def piece(seq: int, who: str, text: str) -> Piece:
 
 
 def fates(told: Sequence[Said], summary: str, kind: str) -> list[tuple[str, str, str]]:
-    found = retention(pieces(*told), summary)
+    found = retention_of(pieces(*told), summary)
     return [(one.item.text, one.outcome, one.how) for one in found.items if one.item.kind == kind]
 
 
@@ -67,7 +67,7 @@ SUMMARIES = st.lists(
 
 @given(TOLD, SUMMARIES)
 def test_every_item_of_the_range_is_kept_changed_or_lost_once(told: list[Said], summary: str) -> None:
-    found = retention(pieces(*told), summary)
+    found = retention_of(pieces(*told), summary)
     assert [one.item for one in found.items] == list(items_of(pieces(*told)).items)
     assert len({one.item.id for one in found.items}) == len(found.items)
     assert sum(len(found.of(outcome)) for outcome in OUTCOMES) == len(found.items)
@@ -78,19 +78,19 @@ def test_every_item_of_the_range_is_kept_changed_or_lost_once(told: list[Said], 
 
 @given(TOLD)
 def test_a_summary_that_is_the_whole_range_loses_nothing_but_texts_that_are_no_lines_of_it(told: list[Said]) -> None:
-    found = retention(pieces(*told), "\n".join(text for _, text in told))
+    found = retention_of(pieces(*told), "\n".join(text for _, text in told))
     assert {one.item.kind for one in found.of("lost")} <= {"task"}  # a call without a result is worded by us
 
 
 @given(TOLD)
 def test_an_empty_summary_loses_everything(told: list[Said]) -> None:
-    assert not retention(pieces(*told), "").of("kept")
+    assert not retention_of(pieces(*told), "").of("kept")
 
 
 @given(TOLD, SUMMARIES)
 def test_each_item_names_blocks_in_which_it_was_said(told: list[Said], summary: str) -> None:
     blocks = {one.block.id for one in pieces(*told)}
-    for one in retention(pieces(*told), summary).items:
+    for one in retention_of(pieces(*told), summary).items:
         assert set(one.item.places) <= blocks
         assert one.item.places
 
@@ -193,7 +193,7 @@ def test_statements_are_missed_first_and_then_what_was_used_most() -> None:
         ("agent", "src/twice_used.py"),
         ("user", "You must never push to the release branch."),
     ]
-    kinds = [one.item.text for one in retention(pieces(*told), "").missed_first if one.item.kind in ("path", "constraint")]
+    kinds = [one.item.text for one in retention_of(pieces(*told), "").missed_first if one.item.kind in ("path", "constraint")]
     assert kinds == ["You must never push to the release branch.", "src/twice_used.py", "src/once_used.py"]
 
 
@@ -218,10 +218,10 @@ def test_a_claim_of_which_the_range_holds_no_word_is_told() -> None:
 def test_survival_follows_each_item_along_the_chain() -> None:
     rule, file = ("user", "Never touch the production database."), ("agent", "src/queue/worker.py")
     chain = [
-        Link(pieces=pieces(rule), summary="Never touch the production database."),
-        Link(pieces=pieces(file), summary="worker.py"),
-        Link(pieces=(), summary="Do not touch the production database; worker.py"),
-        Link(pieces=(), summary="nothing"),
+        ChainLink(pieces=pieces(rule), summary="Never touch the production database."),
+        ChainLink(pieces=pieces(file), summary="worker.py"),
+        ChainLink(pieces=(), summary="Do not touch the production database; worker.py"),
+        ChainLink(pieces=(), summary="nothing"),
     ]
     found = survival(chain)
     cells = {row.item.kind: row.cells for row in found.rows}
@@ -235,7 +235,7 @@ def test_survival_follows_each_item_along_the_chain() -> None:
 
 @given(st.lists(st.tuples(TOLD, SUMMARIES), max_size=4))
 def test_each_row_of_the_matrix_has_a_cell_for_every_checkpoint_from_its_birth_on(chain: list[tuple[list[Said], str]]) -> None:
-    found = survival([Link(pieces=pieces(*told), summary=summary) for told, summary in chain])
+    found = survival([ChainLink(pieces=pieces(*told), summary=summary) for told, summary in chain])
     for row in found.rows:
         assert len(row.cells) == len(chain)
         assert all((cell is None) == (place < row.born) for place, cell in enumerate(row.cells))
@@ -258,7 +258,7 @@ def test_each_row_of_the_matrix_has_a_cell_for_every_checkpoint_from_its_birth_o
 )
 def test_a_hostile_text_is_read_to_the_end(text: str) -> None:
     for told in (pieces(("user", text), ("agent", text)), pieces(("agent", "I read src/import_rows.py once"))):
-        found: tuple[Retained, ...] = retention(told, text).items
+        found: tuple[Retained, ...] = retention_of(told, text).items
         assert all(len(one.item.text) <= 300 for one in found)
         unhedged(told, text)
         unfounded(told, text)
