@@ -173,14 +173,19 @@ def _rows(ours: Sequence[str], old: Section, theirs: Sequence[str], new: Section
             for k, m in paired(left[run.old_start : run.old_end], right[run.new_start : run.new_end]):
                 at_old = None if k is None else old.start + run.old_start + k
                 at_new = None if m is None else new.start + run.new_start + m
-                yield _changed(ours, at_old, theirs, at_new)
+                yield from _changed(ours, at_old, theirs, at_new)
 
 
-def _changed(ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None) -> DiffRow:
-    if k is None or m is None:
-        return _row("added" if k is None else "removed", ours, k, theirs, m)
-    row, marked = _row("changed", ours, k, theirs, m), changed_words(ours[k], theirs[m])
-    return row if marked is None else row._replace(old_words=marked[0], new_words=marked[1])
+def _changed(ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None) -> Iterator[DiffRow]:
+    """One row where the lines are alike, else one for each of them."""
+    marked = None if k is None or m is None else changed_words(ours[k], theirs[m])
+    if marked is not None:
+        yield _row("changed", ours, k, theirs, m)._replace(old_words=marked[0], new_words=marked[1])
+        return
+    if k is not None:
+        yield _row("removed", ours, k, theirs, None)
+    if m is not None:
+        yield _row("added", ours, None, theirs, m)
 
 
 def _with_moves(drawn: Sequence[SectionDiff], ours: Sequence[str], theirs: Sequence[str]) -> list[SectionDiff]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from compaction.messages import BlockId
 from compaction.retention.items import said, speaker
 from compaction.retention.names import Name, base_name, names
-from compaction.retention.sentences import Sentence, is_hedged, sentences
+from compaction.retention.sentences import Sentence, hedged_clause, is_hedged, sentences
 from compaction.retention.summary_index import SummaryIndex
 from compaction.retention.words import all_stems, content
 from compaction.summarizers.quotes import Piece, ends, quoted
 
 LEAST_WORDS = 5  # of a sentence that is compared
+LEAST_DOUBTFUL = 4  # of a clause that is in doubt
 SAME_SHARE = 0.75  # of the words of a doubtful sentence in one line of the summary: it stands there
 STRANGE_SHARE = 0.5  # of the words of a sentence that stand nowhere in the range: a claim without words in it
 MOST_FOUND = 200  # findings of each kind
@@ -53,9 +54,9 @@ def unhedged(pieces: Sequence[Piece], summary: str) -> tuple[Unhedged, ...]:
     doubtful, certain = _told(pieces)
     found: dict[int, Unhedged] = {}
     for sentence, block in doubtful:
-        words = content(sentence.text)
-        place = index.best_line(words) if len(words) >= LEAST_WORDS else None
-        if place is None or place.share < SAME_SHARE or place.line in found:
+        words = content(hedged_clause(sentence.text))
+        place = index.best_line(words) if len(words) >= LEAST_DOUBTFUL else None
+        if place is None or place.line in found or len(words & index.content[place.line - 1]) < SAME_SHARE * len(words):
             continue
         there = "\n".join(index.lines[place.line - 1 : place.line + 1])
         if not is_hedged(there) and not _said_for_sure(words, certain):

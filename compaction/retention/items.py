@@ -36,9 +36,9 @@ NO_USE_FIELDS = frozenset(_OPTIONS.split())
 READING_TOOLS = frozenset(("Read", "Grep", "Glob", "WebFetch", "WebSearch", "read_file", "read", "grep", "glob", "ls", "LS"))
 CLOSED = frozenset(("completed", "complete", "done", "cancelled", "canceled", "deleted"))
 _PASTE = re.compile(r"```|^\s*>|^\s*<[a-zA-Z/!]|\[Request interrupted|^Caveat: ")
-LEAST_WORDS_OF: dict[ItemKind, int] = {"request": 3, "constraint": 4, "fact": 4, "task": 3, "error": 2}
+LEAST_WORDS_OF: dict[ItemKind, int] = {"request": 3, "constraint": 4, "fact": 6, "task": 3, "error": 2}
 _KIND_OF_SECTION: dict[str, ItemKind] = {"Asked": "request", "Constraints": "constraint", "Decisions": "fact", "Errors": "error"}
-_REFUSED = "The user doesn't want to proceed"  # what a harness answers for a person who said no
+_OF_HARNESS = ("The user doesn't want to proceed", "<tool_use_error>")  # a person said no; a call was malformed
 _FIGURES = re.compile(r"\d+")
 
 
@@ -153,7 +153,9 @@ def _sentences(piece: Piece, by: Speaker, answered: set[str | None], tools: dict
 def _kind(piece: Piece, quote: Quote) -> ItemKind | None:
     if piece.block.kind == "tool_use":
         return "task"
-    if (quote.section in ("Constraints", "Decisions") and quote.line.endswith(("?", "？"))) or quote.line.startswith(_REFUSED):
+    if (quote.section in ("Constraints", "Decisions") and quote.line.endswith(("?", "？", ":", "："))) or quote.line.startswith(
+        _OF_HARNESS
+    ):
         return None
     return _KIND_OF_SECTION.get(quote.section)
 

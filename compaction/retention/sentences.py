@@ -9,6 +9,7 @@ from typing import NamedTuple
 MOST_SENTENCES = 20_000  # of a text
 MOST_SENTENCE_CHARS = 600
 LEAST_CHARS = 12
+LEAST_CLAUSE_WORDS = 3
 
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _HEDGE = re.compile(
@@ -17,6 +18,7 @@ _HEDGE = re.compile(
     r"|可能|也许|大概|似乎|或许|不确定|应该是|好像|怀疑",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"\s[-–—]+\s|[;,:()，；：（）]")
 
 
 class Sentence(NamedTuple):
@@ -42,3 +44,13 @@ def sentences(text: str) -> Iterator[Sentence]:
 def is_hedged(text: str) -> bool:
     """Whether a sentence says that what it tells is not sure."""
     return _HEDGE.search(text) is not None
+
+
+def hedged_clause(text: str) -> str:
+    """The clause of a sentence that says that it is not sure, with the next one where the doubt stands alone; "" without a doubt."""
+    clauses = _CLAUSE.split(text)
+    for place, clause in enumerate(clauses):
+        if is_hedged(clause):
+            alone = len(_HEDGE.sub("", clause).split()) < LEAST_CLAUSE_WORDS
+            return " ".join(clauses[place : place + 2]) if alone else clause
+    return text if is_hedged(text) else ""

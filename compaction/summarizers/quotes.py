@@ -21,8 +21,9 @@ READ_CHARS = 8_000  # of each end of a text
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?=\S)[^\n.!?。！？]+)*[.!?。！？]*")
 _CONSTRAINT = re.compile(
-    r"\b(?:must|never|always|only|don't|do not|mustn't|without|at most|at least|no more than|not allowed|forbidden|required)\b"
-    r"|必须|不要|不能|不得|禁止|只能|务必|不许|一定要",
+    r"\b(?:must|never|always|only|don't|do not|mustn't|without|at most|at least|no more than|not allowed|forbidden|required"
+    r"|should|shouldn't|make sure|be sure|instead|rather than)\b"
+    r"|必须|不要|不能|不得|禁止|只能|务必|不许|一定要|应该|确保",
     re.IGNORECASE,
 )
 _DECISION = re.compile(

@@ -14,6 +14,7 @@ from compaction.retention.assertions import unfounded, unhedged
 from compaction.retention.items import MOST_ITEMS, items_of
 from compaction.retention.names import names
 from compaction.retention.retained import OUTCOMES, Retained, retention_of
+from compaction.retention.sentences import hedged_clause
 from compaction.retention.survival import ChainLink, survival
 from compaction.summarizers.quotes import Piece
 
@@ -204,6 +205,19 @@ def test_a_doubt_that_the_summary_drops_is_told_with_its_place() -> None:
     assert not unhedged(pieces(*told), "The slow import is probably caused by the third parser of the archive.")
     sure = ("agent", "Confirmed: the slow import is caused by the third parser of the archive.")
     assert not unhedged(pieces(*told, sure), "The slow import is caused by the third parser of the archive.")
+
+
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("It has no trailer - it appears to be a manual commit of mine", "it appears to be a manual commit of mine"),
+        ("Probably, the import is slow", "Probably  the import is slow"),
+        ("The import is slow, as measured", ""),
+        ("导入 可能 很慢", "导入 可能 很慢"),
+    ],
+)
+def test_a_doubt_is_about_its_own_clause(text: str, clause: str) -> None:
+    assert hedged_clause(text) == clause
 
 
 def test_a_claim_of_which_the_range_holds_no_word_is_told() -> None:

@@ -91,6 +91,20 @@ def test_few_sentences_of_a_summary_are_without_words_in_its_range_and_few_lost_
     assert len(unhedged(checkpoint.pieces, checkpoint.summary)) <= 6
 
 
+@work
+def test_a_name_that_is_taken_out_of_a_real_summary_is_lost_and_a_claim_that_is_put_in_is_told(name: str) -> None:
+    checkpoint = checkpoints()[name]
+    kept = [one.item for one in retention_of(checkpoint.pieces, checkpoint.summary).of("kept", "identifier")]
+    without = checkpoint.summary
+    for item in kept:
+        without = without.replace(item.key, "it")
+    gone = {one.item.id: one.outcome for one in retention_of(checkpoint.pieces, without).items}
+    assert {gone[item.id] for item in kept} <= {"lost", "changed"}
+    claim = "The reviewer approved release 4 in docs/made_up_release.md."
+    told = unfounded(checkpoint.pieces, f"{checkpoint.summary}\n{claim}")
+    assert ("docs/made_up_release.md",) in [one.names for one in told]
+
+
 @every
 def test_doubts_claims_and_contradictions_of_any_checkpoint_are_found_without_an_error(name: str) -> None:
     checkpoint = checkpoints()[name]
