@@ -8,6 +8,7 @@ SESSIONS = "/"
 IMPORT = "/import"
 SEARCH = "/search"
 JOBS = "/jobs"
+AUDIT = "/audit"
 SETTINGS = "/settings"
 API = "/api/v1"
 
@@ -54,6 +55,40 @@ def replay(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/replay", **parameters)
 
 
+def sources(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/sources", **parameters)
+
+
+def source_verify(session: str) -> str:
+    return f"/s/{session}/sources/verify"
+
+
+def source_edit(session: str, **parameters: str | int | None) -> str:
+    """The form that changes an item (`item`, its key), moves it (`move`), removes it (`remove`), or adds one (`new`)."""
+    return with_query(f"/s/{session}/sources/edit", **parameters)
+
+
+def source_keep(session: str, block: str) -> str:
+    """The form that keeps what block `seq.i` says as a fact."""
+    return f"/s/{session}/keep/{block}"
+
+
+def source_proposal(session: str, number: int) -> str:
+    return f"/s/{session}/sources/proposals/{number}"
+
+
+def source_preview(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/sources/preview", **parameters)
+
+
+def source_versions(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/sources/versions", **parameters)
+
+
+def source_version(session: str, number: int, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/sources/versions/{number}", **parameters)
+
+
 def source_events(session: str) -> str:
     return f"/s/{session}/sources/events"
 
@@ -64,6 +99,18 @@ def source_badges(session: str) -> str:
 
 def import_report(session: str) -> str:
     return f"/s/{session}/import"
+
+
+def audit(**parameters: str | int | None) -> str:
+    return with_query(AUDIT, **parameters)
+
+
+def audit_drift(**parameters: str | int | None) -> str:
+    return with_query(f"{AUDIT}/drift", **parameters)
+
+
+def audit_entries(**parameters: str | int | None) -> str:
+    return with_query(f"{AUDIT}/entries", **parameters)
 
 
 def body(session: str, digest: str) -> str:
@@ -94,3 +141,8 @@ def api_search(q: str, **parameters: str | int | None) -> str:
 
 def api_job(public_id: str) -> str:
     return f"{API}/jobs/{quote(public_id)}"
+
+
+def api_audit(part: str = "", **parameters: str | int | None) -> str:
+    """The twin of the entries, or a part of the audit: `sources`, `drift`, `chain`, `bundle`."""
+    return with_query(f"{API}/audit" + (f"/{part}" if part else ""), **parameters)

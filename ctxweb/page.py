@@ -18,6 +18,7 @@ from compaction.policies import POLICIES
 from ctxweb import addresses
 from ctxweb.models import History, Session
 from ctxweb.queries.report import SOUND
+from ctxweb.queries.source_counts import NO_SOURCES, SourceCounts, session_sources
 from ctxweb.vocabulary import FORMAT_NAMES
 
 THEMES = ("light", "dark")  # anything else follows the system
@@ -25,6 +26,7 @@ THEME_COOKIE = "ctxweb_theme"
 NAV = (
     # section, word, address
     ("sessions", "Sessions", addresses.SESSIONS),
+    ("audit", "Audit", addresses.AUDIT),
     ("jobs", "Jobs", addresses.JOBS),
     ("settings", "Settings", addresses.SETTINGS),
 )
@@ -33,24 +35,27 @@ NAV = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
     """What the reader has selected, so that a change of tab keeps it: a call number, a block `seq.i`, and a replay that was
-    kept, by its public id, with the number of blocks that it removed."""
+    kept, by its public id, with the number of blocks that it removed; and how the session's sources stand."""
 
     call: int | None = None
     block: str | None = None
     history: str = ""
     removed: int = 0
+    sources: SourceCounts = NO_SOURCES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TabKind:
-    """One page of a session. `address` is None where the tab has nothing to show; `alert` marks an answer that is a warning."""
+    """One page of a session. `address` is None where the tab has nothing to show; `alert` marks an answer that is a warning.
+    `calm` is what the answer of a watched tab is while there is nothing to warn of."""
 
     id: str
     label: str
     key: str
     address: Callable[[Session, Chosen], str | None]
     answer: Callable[[Session, Chosen], str]
-    alert: Callable[[Session], bool] = lambda session: False
+    alert: Callable[[Session, Chosen], bool] = lambda session, chosen: False
+    calm: Callable[[Chosen], str] = lambda chosen: ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,7 @@ class Tab:
     address: str
     key: str
     alert: bool
+    calm: str
     current: bool
 
 
@@ -192,12 +198,21 @@ TABS: tuple[TabKind, ...] = (
         answer=lambda session, chosen: f"{len(POLICIES)} policies",
     ),
     TabKind(
+        id="sources",
+        label="Sources",
+        key="g d",
+        address=lambda session, chosen: addresses.sources(session.public_id),
+        answer=lambda session, chosen: chosen.sources.said,
+        alert=lambda session, chosen: bool(chosen.sources.worst),
+        calm=lambda chosen: chosen.sources.calm,
+    ),
+    TabKind(
         id="import",
         label="Import",
         key="g i",
         address=lambda session, chosen: addresses.import_report(session.public_id),
         answer=_import_answer,
-        alert=lambda session: _not_understood(session) > 0,
+        alert=lambda session, chosen: _not_understood(session) > 0,
     ),
 )
 
@@ -213,7 +228,8 @@ def _tabs(session: Session, current: str, chosen: Chosen) -> tuple[Tab, ...]:
                     answer=kind.answer(session, chosen),
                     address=address,
                     key=kind.key,
-                    alert=kind.alert(session),
+                    alert=kind.alert(session, chosen),
+                    calm=kind.calm(chosen),
                     current=kind.id == current,
                 )
             )
@@ -278,6 +294,7 @@ def session_frame(
         block=block,
         history=replayed.public_id if replayed else "",
         removed=int(replayed.report.get("removed_blocks", 0)) if replayed else 0,
+        sources=session_sources(session=session.public_id),
     )
     theme = request.COOKIES.get(THEME_COOKIE, "")
     return Frame(

@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from ctxweb.api import audit, durable, histories, jobs, messages, replays, sessions, verifications
+from ctxweb.api import audit, audit_sources, durable, durable_preview, histories, jobs, messages, replays, sessions, verifications
 from ctxweb.api.base import make_api
 
 ROUTERS: tuple[Router, ...] = (
@@ -12,7 +12,9 @@ ROUTERS: tuple[Router, ...] = (
     replays.router,
     jobs.router,
     durable.router,
+    durable_preview.router,
     audit.router,
+    audit_sources.router,
     verifications.router,
 )
 

@@ -2,6 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from ctxweb.views.audit import audit, audit_sign_off, audit_verify
+from ctxweb.views.audit_entries import audit_drift, audit_entries
 from ctxweb.views.body import body
 from ctxweb.views.fate import fate
 from ctxweb.views.imports import imports
@@ -14,6 +16,12 @@ from ctxweb.views.report import record, report
 from ctxweb.views.search import search
 from ctxweb.views.sessions import sessions
 from ctxweb.views.settings_page import settings_page
+from ctxweb.views.source_edit import source_edit
+from ctxweb.views.source_keep import source_keep
+from ctxweb.views.source_preview import source_preview
+from ctxweb.views.source_proposals import source_proposal
+from ctxweb.views.source_versions import source_version, source_versions
+from ctxweb.views.sources import source_verify, sources
 from ctxweb.views.view import view
 from ctxweb.views.watch import source_badges, source_events
 
@@ -28,11 +36,24 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/b/<str:block>", fate, name="fate"),
     path("s/<slug:session_id>/replay", replay, name="replay"),
     path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
+    path("s/<slug:session_id>/sources", sources, name="sources"),
+    path("s/<slug:session_id>/sources/verify", source_verify, name="source_verify"),
+    path("s/<slug:session_id>/sources/edit", source_edit, name="source_edit"),
+    path("s/<slug:session_id>/sources/preview", source_preview, name="source_preview"),
+    path("s/<slug:session_id>/sources/proposals/<int:number>", source_proposal, name="source_proposal"),
+    path("s/<slug:session_id>/sources/versions", source_versions, name="source_versions"),
+    path("s/<slug:session_id>/sources/versions/<int:number>", source_version, name="source_version"),
+    path("s/<slug:session_id>/keep/<str:block>", source_keep, name="source_keep"),
     path("s/<slug:session_id>/sources/events", source_events, name="source_events"),
     path("s/<slug:session_id>/sources/badges", source_badges, name="source_badges"),
     path("s/<slug:session_id>/import", report, name="report"),
     path("s/<slug:session_id>/import/<int:number>", record, name="record"),
     path("s/<slug:session_id>/body/<str:digest>", body, name="body"),
+    path("audit", audit, name="audit"),
+    path("audit/drift", audit_drift, name="audit_drift"),
+    path("audit/entries", audit_entries, name="audit_entries"),
+    path("audit/sign-off", audit_sign_off, name="audit_sign_off"),
+    path("audit/verify", audit_verify, name="audit_verify"),
     path("jobs", jobs, name="jobs"),
     path("jobs/<slug:job_id>", job, name="job"),
     path("jobs/<slug:job_id>/cancel", cancel, name="job_cancel"),

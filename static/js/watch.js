@@ -1,7 +1,7 @@
 // Keeps the badges of sources as they are now, while a page with `data-watch` is open.
 // `data-events` is the stream, `data-badges` the answer that is asked for again where there is no stream.
 const POLL_MS = 1000;
-const STATUS = /^\(\d+ (?:corrupt|missing|denied|unsupported)\) /;
+const STATUS = /^\([\d,]+ (?:corrupt|missing|denied|unsupported)\) /;
 
 const watched = document.querySelector("[data-watch]");
 const known = new Map();
@@ -22,6 +22,7 @@ function show(said) {
   const worst = said.worst.count ? `(${said.worst.count} ${said.worst.status}) ` : "";
   document.title = worst + document.title.replace(STATUS, "");
   for (const place of document.querySelectorAll("[data-worst]")) {
+    place.closest("a")?.classList.toggle("alert", said.worst.count > 0);
     place.textContent = said.worst.count ? `${said.worst.count} ${said.worst.status}` : place.dataset.worst;
   }
   const told = watched.querySelector("[data-watch-said]");

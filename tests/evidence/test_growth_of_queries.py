@@ -17,9 +17,11 @@ from django.test.utils import CaptureQueriesContext
 
 from ctxweb.lane_rows import stored_map
 from ctxweb.models import Compaction, History, Job, Revision, Session, Source
+from ctxweb.queries.sources import item_key
 from ctxweb.services.importing import import_run
 from ctxweb.services.session_import import session_import
 from tests.ctxweb.pages_b.rows import make_session
+from tests.evidence.durable_rows import keep_durable
 from tests.evidence.elements import page_of
 from tests.evidence.homes import shared_home
 from tests.evidence.walk import unreached_pages, unreached_twins
@@ -27,11 +29,18 @@ from tests.shared import SHARED, needs_shared
 
 FEW, MANY = 10, 1_000
 BYTES, NODES = 100_000, 5_000
+SOURCES = (
+    "/s/{s}/sources", "/s/{s}/sources?item={fact}", "/s/{s}/sources?status=missing", "/s/{s}/sources?part=facts&after=3",
+    "/s/{s}/sources/badges", "/s/{s}/sources/edit?item={fact}", "/s/{s}/sources/proposals/1", "/s/{s}/sources/preview",
+    "/s/{s}/sources/versions", "/s/{s}/sources/versions/1", "/s/{s}/keep/1.1", "/audit", "/audit?status=corrupt", "/audit?session={s}",
+    "/audit/entries", "/audit/entries?session={s}", "/audit/drift?since=2026-09-30",
+)  # fmt: skip
 PAGES = (
     "/", "/?sort=-calls&format=claude_code", "/?q=line", "/search?q=line", "/search?q=line&session={s}", "/s/{s}/",
     "/s/{s}/?call=3&stack=kind", "/s/{s}/?as=table", "/s/{s}/messages", "/s/{s}/messages?kind=tool_result", "/s/{s}/view/{last}",
     "/s/{s}/view/{last}?against=1", "/s/{s}/view/{last}?against=1&ghosts=all", "/s/{s}/ledger", "/s/{s}/ledger?compaction=1",
     "/s/{s}/b/3.1", "/s/{s}/import", "/s/{s}/import/1", "/s/{s}/body/{digest}", "/jobs", "/jobs?state=failed", "/jobs/{job}", "/settings",
+    *SOURCES,
 )  # fmt: skip
 TWINS = (
     "sessions", "sessions?sort=-calls&format=claude_code", "search?q=line", "sessions/{s}", "sessions/{s}?call=3", "sessions/{s}/calls",
@@ -39,13 +48,24 @@ TWINS = (
     "sessions/{s}/records/1", "sessions/{s}/body/{digest}", "histories/{s}r", "histories/{s}r/calls/{last}/view?against=1",
     "histories/{s}r/calls/{last}/ghosts?against=1", "histories/{s}r/ledger", "histories/{s}r/blocks/3.1/fate", "jobs",
     "jobs/{job}", "health",
+    "sessions/{s}/durable", "sessions/{s}/durable/preview", "sessions/{s}/durable/versions", "sessions/{s}/durable/versions/1",
+    "sessions/{s}/durable/versions/1/difference", "audit", "audit/sources", "audit/chain", "audit/anchors", "audit/bundle",
+    "audit/drift?since=2026-09-30T00:00:00Z",
 )  # fmt: skip
 ADDRESSES = (*PAGES, *(f"/api/v1/{twin}" for twin in TWINS))
-WITHOUT_ROWS = {"import", "job_cancel", "job_retry"}  # patterns that GET answers without a page
+WITHOUT_ROWS = {
+    "import",
+    "job_cancel",
+    "job_retry",
+    "source_verify",
+    "source_events",
+    "audit_sign_off",
+    "audit_verify",
+}  # patterns that GET answers without a page
 
 
 def test_every_page_and_every_twin_is_measured() -> None:
-    places = {"s": "a" * 20, "last": "9", "digest": "0" * 32, "job": "a"}
+    places = {"s": "a" * 20, "last": "9", "digest": "0" * 32, "job": "a", "fact": "a"}
     addresses = [address.format(**places) for address in ADDRESSES]
     assert unreached_pages(addresses[: len(PAGES)]) == WITHOUT_ROWS
     assert unreached_twins(addresses[len(PAGES) :]) == set()
@@ -58,8 +78,8 @@ def queries(
     """Of each address: its number of queries with few rows, and with many."""
     with shared_home(blocker=django_db_blocker, root=tmp_path_factory.mktemp("growth")):
         with django_db_blocker.unblock():
-            few = _queries(_grown(to=FEW, session=_lane("small", turns=4)))
-            many = _queries(_grown(to=MANY, session=_lane("large", turns=64)))
+            few = _queries(_grown(to=FEW, session=_lane("small", turns=4), facts=FEW))
+            many = _queries(_grown(to=MANY, session=_lane("large", turns=64), facts=MANY))
         yield {pattern: (few[pattern], many[pattern]) for pattern in ADDRESSES}
 
 
@@ -80,7 +100,7 @@ def _lane(name: str, *, turns: int) -> Session:
     return session
 
 
-def _grown(*, to: int, session: Session) -> dict[str, str]:
+def _grown(*, to: int, session: Session, facts: int) -> dict[str, str]:
     """As many sessions and jobs in the database; what stands for the names in the addresses of `session`."""
     source = Source.objects.all()[0]
     missing = range(Session.objects.count(), to)
@@ -97,8 +117,15 @@ def _grown(*, to: int, session: Session) -> dict[str, str]:
         for n in range(Job.objects.count(), to)
     )
     assert (Session.objects.count(), Job.objects.count()) == (to, to)
+    keep_durable(session, facts=facts)
     body = session.current.blocks.select_related("body")[0].body  # type: ignore[union-attr]  # make_session publishes it
-    return {"s": session.public_id, "last": str(session.call_count), "digest": bytes(body.digest).hex(), "job": f"job{0:017d}"}
+    return {
+        "s": session.public_id,
+        "last": str(session.call_count),
+        "digest": bytes(body.digest).hex(),
+        "job": f"job{0:017d}",
+        "fact": item_key("facts", "fact-1"),
+    }
 
 
 def _queries(places: dict[str, str]) -> dict[str, int]:
@@ -136,6 +163,7 @@ def _imported(file: Path, counts: dict[str, int]) -> dict[str, str]:
     assert (told["status"], told["model_calls"], recorded) == ("imported", counts["model_calls"], counts["compactions"])
     session = Session.objects.get(public_id=told["session"])
     blocks = session.current.blocks.select_related("body")  # type: ignore[union-attr]  # an import publishes it
+    keep_durable(session, facts=MANY * 2)
     largest, edited = blocks.order_by("-chars")[0], blocks.filter(end="summarise")[0]
     drop = Compaction.objects.filter(history__revision=session.current_id)[0].before_call or 2
     return {
@@ -145,6 +173,7 @@ def _imported(file: Path, counts: dict[str, int]) -> dict[str, str]:
         "before": str(drop - 1),
         "job": Job.objects.all()[0].public_id,
         "digest": bytes(largest.body.digest).hex(),
+        "fact": item_key("facts", "fact-1"),
         "block": f"{edited.seq}.{edited.i}",
         "largest": f"{largest.seq}.{largest.i}",
     }

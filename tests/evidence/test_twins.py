@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 from ctxweb.models import Block, Compaction, Job, LedgerEntry, Record, Session
-from ctxweb.services.audit import sign_off
+from ctxweb.queries.sources import item_key
 from ctxweb.services.durable_keep import fact_keep
-from ctxweb.services.durable_versions import Author
-from tests.evidence import other_pages, replay_page, session_pages
+from tests.evidence import other_pages, replay_page, session_pages, source_pages
+from tests.evidence.durable_rows import ANA, keep_durable
 from tests.evidence.elements import Element, page_of
 from tests.evidence.homes import demo_file, imported, shared_home
 from tests.evidence.schema import faults
@@ -45,6 +45,24 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
     "report": ((other_pages.report, ("/s/{long}/import", "/s/{broken}/import", "/s/{broken}/import?verdict=invalid_json")),),
     "record": ((other_pages.record, ("/s/{long}/import/1", "/s/{broken}/import/{odd}")),),
     "body": ((other_pages.body, ("/s/{long}/body/{digest}",)),),
+    "sources": (
+        (source_pages.sources, ("/s/{long}/sources", "/s/{long}/sources?item={fact}", "/s/{long}/sources?status=missing",
+                                "/s/{broken}/sources")),
+    ),
+    "source_edit": (
+        (source_pages.form, ("/s/{long}/sources/edit?new=facts", "/s/{long}/sources/edit?item={fact}",
+                             "/s/{long}/sources/edit?item={work}&move=blocked", "/s/{long}/sources/edit?item={fact}&remove=1")),
+    ),
+    "source_keep": ((source_pages.form, ("/s/{long}/keep/1.1", "/s/{broken}/keep/1.1")),),
+    "source_proposal": ((source_pages.form, ("/s/{long}/sources/proposals/1", "/s/{long}/sources/proposals/2")),),
+    "source_preview": ((source_pages.preview, ("/s/{long}/sources/preview",)),),
+    "source_versions": ((source_pages.versions, ("/s/{long}/sources/versions",)),),
+    "source_version": (
+        (source_pages.version, ("/s/{long}/sources/versions/2", "/s/{long}/sources/versions/1", "/s/{long}/sources/versions/3?against=1")),
+    ),
+    "audit": ((source_pages.audit, ("/audit", "/audit?status=missing", "/audit?session={long}")),),
+    "audit_entries": ((source_pages.entries, ("/audit/entries", "/audit/entries?status=signed_off", "/audit/entries?session={long}")),),
+    "audit_drift": ((source_pages.drift, ("/audit/drift?since=2026-09-30", "/audit/drift?since=2026-09-30&session={long}")),),
     "jobs": ((other_pages.jobs, ("/jobs", "/jobs?state=failed")),),
     "job": ((other_pages.job, ("/jobs/{job}", "/jobs/{failed}")),),
     "settings": ((other_pages.settings, ("/settings",)),),
@@ -53,6 +71,11 @@ WITHOUT_HTML = {
     # name of the pattern: address, and how GET without a script is answered
     "import": ("/import", 302),
     "replay_change": ("/s/{job}/replay/{job}", 405),
+    "source_verify": ("/s/{job}/sources/verify", 405),
+    "source_events": ("/s/{long}/sources/events", 204),
+    "source_badges": ("/s/{long}/sources/badges", 200),
+    "audit_sign_off": ("/audit/sign-off", 405),
+    "audit_verify": ("/audit/verify", 405),
     "job_cancel": ("/jobs/{job}/cancel", 405),
     "job_retry": ("/jobs/{job}/retry", 405),
 }
@@ -60,9 +83,8 @@ MORE_TWINS = (
     # twins that no page links alone: their rows are part of another page
     "/api/v1/histories/{long}r", "/api/v1/sessions/{broken}/records", "/api/v1/sessions/{long}/calls", "/api/v1/sessions/{broken}",
     "/api/v1/policies",
-    "/api/v1/sessions/{long}/durable", "/api/v1/sessions/{long}/durable/versions", "/api/v1/sessions/{long}/durable/versions/1",
-    "/api/v1/sessions/{long}/durable/versions/1/difference",
-    "/api/v1/audit", "/api/v1/audit/chain", "/api/v1/audit/anchors", "/api/v1/audit/drift?since=2026-01-01T00:00:00Z",
+    "/api/v1/sessions/{long}/durable/versions/1",
+    "/api/v1/audit/chain", "/api/v1/audit/anchors",
 )  # fmt: skip
 FILES = ("/api/v1/audit/bundle",)  # answers that are no JSON
 
@@ -86,7 +108,9 @@ def places(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
                 error={"code": "disk_full", "message": "No space is left."}, log=[{"at": "10:00", "line": "stored"}]
             )
             found = _places(long, broken)
-            _keep_and_sign(long)
+            keep_durable(long, facts=7)
+            assert long.current is not None
+            fact_keep(session=long, revision=long.current, seq=1, content="It runs every night.", author=ANA)
         yield found
 
 
@@ -109,15 +133,9 @@ def _places(long: Session, broken: Session) -> dict[str, str]:
         "digest": bytes(largest.body.digest).hex(),
         "job": Job.objects.order_by("pk")[0].public_id,
         "failed": "failedjob0001",
+        "fact": item_key("facts", "fact-1"),
+        "work": item_key("pending_items", "work-0"),
     }
-
-
-def _keep_and_sign(session: Session) -> None:
-    """A durable state of a session, and an entry of the audit."""
-    assert session.current is not None
-    author = Author(name="Ada", origin="api")
-    fact_keep(session=session, revision=session.current, seq=1, content="It runs every night.", author=author)
-    sign_off(project=session.project, subject=f"session:{session.public_id}", name="Ada", note="Seen.")
 
 
 def get(address: str) -> Any:
@@ -152,9 +170,11 @@ def test_the_twin_has_the_figures_of_the_page(visit: Visit, places: dict[str, st
 
 
 def test_no_page_is_left_out() -> None:
-    places = dict.fromkeys(("long", "broken", "digest", "job", "failed"), "a" * 20) | dict.fromkeys(("drop", "before", "next", "odd"), "1")
+    places = dict.fromkeys(("long", "broken", "digest", "job", "failed", "fact", "work"), "a" * 20) | dict.fromkeys(
+        ("drop", "before", "next", "odd"), "1"
+    )
     addresses = [visit.pattern.format(edited="1.1", added="1.1", **places) for visit in VISITS]
-    without = [address.format(job="a") for address, _ in WITHOUT_HTML.values()]
+    without = [address.format(job="a", long="a") for address, _ in WITHOUT_HTML.values()]
     assert unreached_pages([*addresses, *without]) == set(), "give the new page an entry in CHECKS or WITHOUT_HTML"
     assert set(CHECKS) | set(WITHOUT_HTML) == page_names()
     assert {name_of(visit.pattern.format(edited="1.1", added="1.1", **places)) for visit in VISITS} == set(CHECKS)
