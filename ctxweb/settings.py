@@ -41,7 +41,7 @@ CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
 # --- sources: how they are verified and watched; stores and repositories stand in a file of their own
 CTXWEB_SOURCES = configured_sources(_env.envpath("CTXWEB_SOURCES", default=HOME.root / "sources.json"))
 CTXWEB_SOURCE_BYTES = _env.envint("CTXWEB_SOURCE_BYTES", default=4 * 1024**3)
-CTXWEB_SOURCE_SECONDS = _env.envint("CTXWEB_SOURCE_SECONDS", default=30)
+CTXWEB_SOURCE_SECONDS = _env.envint("CTXWEB_SOURCE_SECONDS", default=120)
 CTXWEB_EVENTS = _env.envbool("CTXWEB_EVENTS", default=True)
 CTXWEB_WATCHERS = _env.envint("CTXWEB_WATCHERS", default=50)
 

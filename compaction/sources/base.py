@@ -48,6 +48,7 @@ class Bounds:
     seconds: float | None = None
     clock: Callable[[], float] | None = None
     _started: float = field(default=0.0, repr=False)
+    _heard: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
         checked_excerpt_chars(self.excerpt_chars)
@@ -55,7 +56,12 @@ class Bounds:
     def start(self) -> None:
         """The time of the next pointer begins."""
         if self.clock is not None:
-            self._started = self.clock()
+            self._started = self._heard = self.clock()
+
+    @property
+    def quiet_seconds(self) -> float:
+        """How long nothing was begun or read; 0 without a clock."""
+        return self.clock() - self._heard if self.clock is not None else 0.0
 
     def spend(self, count: int) -> None:
         """`count` bytes were read. Raises SourceSystemError `byte_budget`, `deadline`."""
@@ -63,7 +69,10 @@ class Bounds:
             self.bytes_left -= count
             if self.bytes_left < 0:
                 raise SourceSystemError("the byte budget of this run is used up: go on in another run", cause="byte_budget")
-        if self.clock is not None and self.seconds is not None and self.clock() - self._started > self.seconds:
+        if self.clock is None:
+            return
+        self._heard = self.clock()
+        if self.seconds is not None and self._heard - self._started > self.seconds:
             raise SourceSystemError(f"a source was not read in {self.seconds:g} s: try again", cause="deadline")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -27,7 +28,8 @@ KIND = "verify"
 Scope = Literal["pointer", "session", "project"]
 SCHEDULE = "schedule"  # the actor of a check that nobody asked for
 PART_POINTERS = 2_000  # at least 500, so that a job's own cost does not count
-BATCH_POINTERS = 1_000  # between two commits
+FEW_POINTERS, BATCH_POINTERS = 10, 1_000  # of the first batch, and of those after quick ones, between two commits
+SLOW_SECONDS = 10.0  # of a batch, after which the next is smaller
 TRIES = 3  # of a pointer that the machine could not look at
 AGAIN_SECONDS = 30
 NAMED_CAUSES = 5
@@ -86,8 +88,13 @@ class _Verification:
 
     def go(self) -> None:
         total = len(self.confirmed)
-        for start in range(0, len(self.left), BATCH_POINTERS):
-            self._batch(self.left[start : start + BATCH_POINTERS], done=total - len(self.left) + start, total=total)
+        start, size = 0, FEW_POINTERS
+        while start < len(self.left):
+            began = time.monotonic()
+            pointers = self.left[start : start + size]
+            self._batch(pointers, done=total - len(self.left) + start, total=total)
+            start += len(pointers)
+            size = max(1, size // 10) if time.monotonic() - began > SLOW_SECONDS else min(BATCH_POINTERS, size * 10)
         self._end(total)
 
     def _pointers(self, params: Mapping[str, Any]) -> Mapping[str, Collection[str]]:

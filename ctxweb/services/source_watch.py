@@ -119,7 +119,7 @@ class _Watch:
         self.badges = {pointer: self._badge(pointer, digests) for pointer, digests in confirmed.items() if pointer in seen}
 
     def _is_due(self, pointer: str, mark: Hashable) -> bool:
-        return mark is CHANGING or pointer not in self.marks or self.marks[pointer] != mark
+        return mark is CHANGING or pointer in self.trouble or pointer not in self.marks or self.marks[pointer] != mark
 
     def _check(self, marks: Mapping[str, Hashable]) -> None:
         """Look at sources whose marks were taken before: what happens in between shows in their next mark."""

@@ -10,7 +10,8 @@ from compaction.errors import SourceSystemError
 from compaction.sources.base import Bounds, Found, Scheme
 from compaction.sources.pointers import SourcePointer
 
-LONGEST_LOOK_SECONDS = 60.0  # above the deadline of the bounds, which ends what still moves
+MOST_QUIET_SECONDS = 20.0  # what still moves is ended by the deadline of the bounds
+LOOK_SECONDS = 1.0  # between two looks at a look
 MOST_THREADS = 2
 
 _free = threading.BoundedSemaphore(MOST_THREADS)
@@ -21,7 +22,7 @@ class Patient:
     """A scheme whose looks run in a thread. One that hangs keeps its thread; when all are kept, looks are refused at once."""
 
     scheme: Scheme
-    seconds: float = LONGEST_LOOK_SECONDS
+    seconds: float = MOST_QUIET_SECONDS
 
     @property
     def name(self) -> str:
@@ -32,19 +33,21 @@ class Patient:
 
     def find(self, session_id: str, pointers: Sequence[SourcePointer], bounds: Bounds) -> list[Found]:
         """What the scheme finds. Raises SourceSystemError `deadline`."""
-        return waited_for(lambda: self.scheme.find(session_id, pointers, bounds), seconds=self.seconds)
+        bounds.start()
+        return waited_for(lambda: self.scheme.find(session_id, pointers, bounds), bounds=bounds, seconds=self.seconds)
 
 
-def waited_for(look: Callable[[], list[Found]], *, seconds: float) -> list[Found]:
-    """What `look` returns or raises. Raises SourceSystemError `deadline` where it does neither in `seconds`."""
+def waited_for(look: Callable[[], list[Found]], *, bounds: Bounds, seconds: float) -> list[Found]:
+    """What `look` returns or raises. Raises SourceSystemError `deadline` where nothing was read for so many seconds."""
     if not _free.acquire(timeout=seconds):
         raise SourceSystemError("every look at a source hangs: its file system does not answer", cause="deadline")
     ended: list[list[Found] | BaseException] = []
     thread = threading.Thread(target=_run, args=(look, ended), daemon=True, name="source-look")
     thread.start()
-    thread.join(seconds)
-    if not ended:
-        raise SourceSystemError(f"a look at a source did not end in {seconds:g} s: try again", cause="deadline")
+    while not ended:
+        thread.join(min(seconds, LOOK_SECONDS))
+        if not ended and bounds.quiet_seconds > seconds:
+            raise SourceSystemError(f"nothing of a source was read for {seconds:g} s: try again", cause="deadline")
     if isinstance(ended[0], BaseException):
         raise ended[0]
     return ended[0]

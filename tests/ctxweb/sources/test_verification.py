@@ -143,6 +143,7 @@ def test_a_failed_disk_is_corrupt_and_an_alert(
 def test_a_long_job_goes_on_behind_what_it_committed(project: Project, artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
     pointers = [artifacts.write(SESSION, f"{number}.txt", b"a") for number in range(7)]
     keep(project, SESSION, pointers)
+    monkeypatch.setattr(source_jobs, "FEW_POINTERS", 3)
     monkeypatch.setattr(source_jobs, "BATCH_POINTERS", 3)
     job = verification_open(project=project, actor="Ann", session=SESSION)
     runs = 0
