@@ -7,8 +7,8 @@ from typing import Annotated
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from ctxweb.queries.durable_preview import PreviewTwin, durable_preview
 from ctxweb.queries.readable import readable_session
+from ctxweb.services.durable_preview import PreviewTwin, durable_preview
 
 router = Router(tags=["durable state"])
 Start = Annotated[int, Query(ge=0, le=10**9)]

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 
 from ctxweb import addresses
 from ctxweb.page import session_frame, show
-from ctxweb.queries.durable_preview import PIECE_CHARS, PreviewTwin, durable_preview
 from ctxweb.queries.readable import readable_session
+from ctxweb.services.durable_preview import PIECE_CHARS, PreviewTwin, durable_preview
 from ctxweb.views import asked
 
 TARGET, MORE = "preview", "piece-more"

@@ -10,8 +10,8 @@ from compaction.counters.bpe import O200K_BASE, count_batch
 from compaction.errors import SourceSystemError
 from compaction.render import render_durable_context
 from compaction.sources.resolver import resolve_durable_sources
+from ctxweb.durable_rows import last_version, state_of
 from ctxweb.models import Session
-from ctxweb.queries.sources import stored_state
 from ctxweb.sources.resolving import project_resolver
 
 PIECE_CHARS = 16_384
@@ -40,22 +40,23 @@ class PreviewTwin:
 
 def durable_preview(*, session: Session, start: int = 0, chars: int = PIECE_CHARS) -> PreviewTwin:
     """The text from character `start` on, at most `chars` of them."""
-    stored = stored_state(session=session)
+    version = last_version(session=session.public_id)
+    state = state_of(version)
     run = secrets.token_hex(8)
     trouble, text, statuses = "", "", Counter[str]()
     try:
-        with project_resolver(project=session.project, pointers=stored.state.pointers) as opened:
-            resolutions = resolve_durable_sources(stored.state, opened.resolver, run=run)
+        with project_resolver(project=session.project, pointers=state.pointers) as opened:
+            resolutions = resolve_durable_sources(state, opened.resolver, run=run)
     except SourceSystemError as error:
         trouble = str(error)
     else:
-        text = render_durable_context(stored.state, resolutions, run=run)
+        text = render_durable_context(state, resolutions, run=run)
         statuses = Counter(one.status for one in resolutions)
     encoding = session.encoding or O200K_BASE.id
     piece = text[start : start + chars]
     return PreviewTwin(
         session=session.public_id,
-        version=stored.number,
+        version=0 if version is None else version.number,
         encoding=encoding,
         tokens=count_batch([text], encoding)[0].tokens if text else 0,
         chars=len(text),
