@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Hashable, Iterator, Sequence
@@ -92,12 +93,11 @@ class GitBlobs:
 
 @contextmanager
 def _objects(repository: Repository) -> Iterator[_Objects]:
-    command = ("git", f"--git-dir={_git_folder(repository)}", "-c", "safe.directory=*", "-c", "protocol.allow=never", "cat-file", "--batch")
-    environment = {"PATH": os.environ.get("PATH", os.defpath), **_QUIET}
-    try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-    except OSError:
-        raise SourceSystemError("git cannot be started: install it, or name no repositories", cause="no_git") from None
+    git = shutil.which("git")
+    if git is None:
+        raise SourceSystemError("there is no git: install it, or name no repositories", cause="no_git")
+    command = (git, f"--git-dir={_git_folder(repository)}", "-c", "safe.directory=*", "-c", "protocol.allow=never", "cat-file", "--batch")
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_QUIET)
     ended = threading.Timer(LONGEST_SECONDS, process.kill)
     ended.start()
     try:
