@@ -3,7 +3,6 @@ is `compaction.policy_json`, the published ones are `compaction.policies`."""
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -12,6 +11,7 @@ from compaction.counters.units import unit_named
 from compaction.errors import LimitError, PolicyError
 from compaction.layers.base import Layer
 from compaction.transcript import LaneKind
+from compaction.typed_json import MOST_NUMBER
 
 When = Literal["arrival", "always", "over", "overflow"]
 """When a stage runs: a result just came (arrival), before each call (always), over its trigger (over), or after the provider
@@ -20,6 +20,10 @@ refused a prompt as too long (overflow)."""
 TriggerKind = Literal["ratio", "tokens", "characters", "headroom", "messages", "events"]
 TriggerCount = Literal["usage", "estimate", "own", "exact"]
 Setting = int | float | str | bool | tuple[int | float | str | bool, ...] | None
+
+MOST_STAGES = 100
+MOST_RETRIES = 100
+MOST_TITLE_CHARS = 200
 
 ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 
@@ -76,7 +80,7 @@ class Guard:
     hard_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _whole("retries", self.retries, 0)
+        _whole("retries", self.retries, 0, MOST_RETRIES)
         if self.hard_limit is not None:
             _whole("hard_limit", self.hard_limit, 1)
 
@@ -146,6 +150,10 @@ class Policy:
         _unit(self.unit)
         if not self.stages:
             raise PolicyError("stages is empty: a policy has at least one layer", field="stages")
+        if len(self.stages) > MOST_STAGES:
+            raise PolicyError(f"stages has {len(self.stages):,} items: a policy has at most {MOST_STAGES}", field="stages")
+        if len(self.title) > MOST_TITLE_CHARS:
+            raise PolicyError(f"title has {len(self.title):,} characters: use at most {MOST_TITLE_CHARS}", field="title")
         for index, stage in enumerate(self.stages):
             if stage.when == "over" and stage.trigger is None and self.trigger is None:
                 raise PolicyError(f"stages.{index} runs over a trigger, and there is none: give one", field=f"stages.{index}.trigger")
@@ -165,18 +173,25 @@ def _one_of(field: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def _number(field: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-        raise PolicyError(f"{field} is {value!r}: it must be a number above 0", field=field)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_NUMBER:  # NaN is in no range
+        raise PolicyError(f"{field} is {_shown(value)}: it must be a number above 0, at most {MOST_NUMBER:,}", field=field)
 
 
-def _whole(field: str, value: object, at_least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
-        raise PolicyError(f"{field} is {value!r}: it must be a whole number from {at_least}", field=field)
+def _whole(field: str, value: object, at_least: int, at_most: int = MOST_NUMBER) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
+        raise PolicyError(f"{field} is {_shown(value)}: it must be a whole number from {at_least} to {at_most:,}", field=field)
 
 
 def _id(field: str, value: object) -> None:
     if not isinstance(value, str) or not ID.fullmatch(value):
-        raise PolicyError(f"{field} is {value!r}: use up to 80 of a-z, 0-9, '.', '_' and '-', a letter or digit first", field=field)
+        raise PolicyError(f"{field} is {_shown(value)}: use up to 80 of a-z, 0-9, '.', '_' and '-', a letter or digit first", field=field)
+
+
+def _shown(value: object) -> str:
+    """What was given, short: a number with thousands of digits cannot even be written."""
+    if isinstance(value, int) and abs(value) > MOST_NUMBER:
+        return f"beyond {MOST_NUMBER:,}"
+    return repr(value[:80] if isinstance(value, str) else value)
 
 
 def _unit(value: str) -> None:

@@ -17,7 +17,7 @@ from compaction.layers.base import Layer
 from compaction.policy import Policy, Setting, Stage, Variant
 from compaction.policy_rules import check_policy
 from compaction.transcript import LaneKind
-from compaction.typed_json import Json, arguments, at, hints_of, made, read, to_json
+from compaction.typed_json import Json, arguments, at, hints_of, made, read, shown, to_json
 
 __all__ = ["policy_for", "policy_from_data", "policy_to_data", "setting_names", "variant_named", "with_settings"]
 
@@ -112,7 +112,7 @@ def _with_layer_setting(policy: Policy, name: str, value: object) -> Policy:
     layer_id, _, limit = name.partition(".")
     if not any(stage.layer.id == layer_id and limit in _limits_of(type(stage.layer)) for stage in policy.stages):
         known = ", ".join(setting_names(policy))
-        raise PolicyError(f"{policy.id} has no setting {name[:80]!r}; it has {known}", field=name)
+        raise PolicyError(f"{policy.id} has no setting {shown(name)!r}; it has {known}", field=shown(name))
     first = next(getattr(stage.layer, limit) for stage in policy.stages if stage.layer.id == layer_id)
     stages = tuple(
         replace(stage, layer=_with_limit(stage.layer, limit, value, name))

@@ -18,6 +18,9 @@ from compaction.errors import LimitError, PolicyError
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Value = TypeVar("Value")
 
+MOST_NUMBER = 10**12  # in size: no session is that long, and a figure of it can still be drawn and stored
+MOST_NAME_CHARS = 80  # of an unknown name that a message repeats
+
 _WORDS: dict[type, str] = {int: "an integer", float: "a number", str: "a text", bool: "true or false", NoneType: "null"}
 
 
@@ -56,7 +59,8 @@ def arguments(kind: type, given: object, place: str, *, leave: frozenset[str] = 
     known = {field.name: field for field in fields(kind)} if is_dataclass(kind) else {}
     for name in given:
         if name not in known:
-            raise PolicyError(f"{at(place, str(name))} is not known: use one of {', '.join(known)}", field=at(place, str(name)))
+            named = at(place, shown(str(name)))
+            raise PolicyError(f"{named} is not known: use one of {', '.join(known)}", field=named)
     for name, field in known.items():
         if name not in given and _required(field):
             raise PolicyError(f"{at(place, name)} is missing: give it", field=at(place, name))
@@ -76,7 +80,7 @@ def read(hint: object, given: object, place: str) -> object:
     if isinstance(hint, type) and is_dataclass(hint):
         return from_json(hint, given, place)
     if isinstance(hint, type) and _is(hint, given):
-        return given
+        return _bounded(given, place)
     raise PolicyError(f"{place} is {_what(given)}: it must be {_WORDS.get(hint, 'another kind')}", field=place)  # type: ignore[call-overload]
 
 
@@ -119,6 +123,20 @@ def _read_tuple(kinds: tuple[object, ...], given: object, place: str) -> tuple[o
     return tuple(read(kind, one, at(place, str(index))) for index, (kind, one) in enumerate(zip(kinds, given, strict=True)))
 
 
+def shown(name: str) -> str:
+    """A name that somebody gave, short enough for a message, and as text that can be sent."""
+    return name[:MOST_NAME_CHARS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _bounded(given: object, place: str) -> object:
+    """The value itself, where it can be compared, drawn and stored. Raises PolicyError."""
+    if isinstance(given, int | float) and abs(given) > MOST_NUMBER:
+        raise PolicyError(f"{place} is beyond {MOST_NUMBER:,} in size: use a smaller number", field=place)
+    if isinstance(given, str) and not given.isascii() and any("\ud800" <= char <= "\udfff" for char in given):
+        raise PolicyError(f"{place} holds half of a character (a lone surrogate): write it whole", field=place)
+    return given
+
+
 def _is(kind: type, given: object) -> bool:
     if isinstance(given, bool) or given is None:
         return isinstance(given, kind) and kind in (bool, NoneType)
@@ -135,6 +153,8 @@ def _what(given: object) -> str:
     """What was given, short, and quoted only where it is a number or a short word."""
     if given is None or isinstance(given, bool):
         return {None: "null", True: "true", False: "false"}[given]
+    if isinstance(given, int) and abs(given) > MOST_NUMBER:
+        return f"beyond {MOST_NUMBER:,}"
     if isinstance(given, int | float) or (isinstance(given, str) and len(given) <= 40):
         return repr(given)
     if isinstance(given, str):

@@ -192,7 +192,7 @@ def unit_named(unit_id: str) -> Unit:
     for unit in UNITS:
         if unit.id == unit_id:
             return unit
-    raise LimitError(f"there is no unit {unit_id!r}: use one of {', '.join(unit.id for unit in UNITS)}", field="unit")
+    raise LimitError(f"there is no unit {unit_id[:80]!r}: use one of {', '.join(unit.id for unit in UNITS)}", field="unit")
 
 
 def _quarter(length: int) -> int:

@@ -19,7 +19,8 @@ _GRID_STEPS = (  # up to this size: distance of the gridlines, in tokens
     (600_000, 100_000),
     (2_000_000, 200_000),
 )
-_LARGEST_GRID_STEP = 500_000
+_LARGE_GRID_STEP = 500_000  # beyond the table, doubled until the lines are few
+_MOST_GRIDLINES = 24  # however large a window somebody sets
 _CALL_STEPS = ((12, 1), (60, 5), (120, 10), (400, 25), (2_000, 100), (6_000, 200))  # under so many calls: distance of the labels
 _LARGEST_CALL_STEP = 1_000
 
@@ -72,7 +73,9 @@ def scale_for(*, calls: int, highest: int, window: int | None, height: int) -> S
 
 def gridlines(scale: Scale) -> tuple[Mark, ...]:
     reach = scale.top / HEADROOM
-    step = next((step for limit, step in _GRID_STEPS if reach <= limit), _LARGEST_GRID_STEP)
+    step = next((step for limit, step in _GRID_STEPS if reach <= limit), _LARGE_GRID_STEP)
+    while reach > _MOST_GRIDLINES * step:
+        step *= 2
     return tuple(Mark(at=round(scale.y(tokens), 1), value=tokens) for tokens in range(0, int(scale.top) + 1, step))
 
 

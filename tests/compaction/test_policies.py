@@ -170,14 +170,25 @@ REFUSED = [
     ("variants", [{"id": "x", "title": "x", "settings": {"nothing.keep": 1}}], "variants.0.settings.nothing.keep"),
     ("variants", [{"id": "x", "title": "x", "settings": {"trigger": [[1]]}}], "variants.0.settings.0.1.0"),
     ("variants", [{"id": "x", "title": "x", "settings": [], "lanes": ["side"]}], "variants.0.lanes.0"),
+    ("trigger.value", 10**400, "trigger.value"),
+    ("window", 10**13, "window"),
+    ("guard.hard_limit", 10**5_000, "guard.hard_limit"),
+    ("guard.retries", 101, "guard.retries"),
+    ("stages.0.layer.keep_tokens", 10**30, "stages.0.layer.keep_tokens"),
+    ("stages.0.when", 10**5_000, "stages.0.when"),
+    ("stages", 101 * [{"layer": {"id": "dedup_file_reads"}}], "stages"),
+    ("title", "t" * 201, "title"),
+    ("title", "half \ud83d", "title"),
+    ("k" * 1_000_000, 1, "k" * 80),
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "field"), REFUSED, ids=[f"{path}={str(value)[:40]}" for path, value, _ in REFUSED])
+@pytest.mark.parametrize(("path", "value", "field"), REFUSED, ids=[f"{number} {path[:40]}" for number, (path, *_) in enumerate(REFUSED)])
 def test_data_that_cannot_be_are_refused_with_the_field(path: str, value: object, field: str) -> None:
     with pytest.raises(PolicyError) as refused:
         policy_from_data(changed(path, value))
     assert refused.value.field == field
+    assert len(str(refused.value)) < 2_000
 
 
 @pytest.mark.parametrize("given", [None, [], "pi", 7])
@@ -228,10 +239,18 @@ KEPT = [
     ("workbuddy-s14", {"trigger.value": 3}, "trigger.value"),
     ("workbuddy-s14", {"trigger": "soon"}, "trigger"),
     ("gemini-mask", {"trigger": 1_000}, "trigger"),
+    ("workbuddy-s14", {"trigger": 10**400}, "trigger"),
+    ("workbuddy-s14", {"window": 10**5_000}, "window"),
+    ("workbuddy-s14", {"window": "9" * 190}, "window"),
+    ("workbuddy-s14", {"x" * 1_000: 1}, "x" * 80),
 ]
 
 
-@pytest.mark.parametrize(("policy_id", "settings", "field"), KEPT, ids=[f"{policy_id} {settings}" for policy_id, settings, _ in KEPT])
+@pytest.mark.parametrize(
+    ("policy_id", "settings", "field"),
+    KEPT,
+    ids=[f"{number} {policy_id} {field[:40]}" for number, (policy_id, _, field) in enumerate(KEPT)],
+)
 def test_settings_that_cannot_be_are_refused_with_their_name(policy_id: str, settings: dict[str, object], field: str) -> None:
     with pytest.raises(PolicyError) as refused:
         with_settings(policy_named(policy_id), settings)

@@ -30,6 +30,11 @@ def test_gridlines_stand_further_apart_as_the_axis_grows(highest: int, step: int
     assert 2 <= len(lines) <= 10
 
 
+@pytest.mark.parametrize("window", [10_000_000, 10**12, 10**190])
+def test_gridlines_stay_few_however_large_the_window_is(window: int) -> None:
+    assert 2 <= len(gridlines(scale_for(calls=1, highest=100, window=window, height=310))) <= 30
+
+
 @pytest.mark.parametrize("calls", [1, 2, 3, 11, 12, 59, 60, 225, 399, 400, 1_999, 2_736, 90_000])
 def test_the_first_and_the_last_call_are_labelled_and_labels_do_not_crowd(calls: int) -> None:
     numbers = [label.value for label in call_labels(calls)]
