@@ -159,7 +159,7 @@ def _alone(section: Section | None, lines: Sequence[str], kind: RowKind) -> Iter
 
 def _row(kind: RowKind, ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None) -> DiffRow:
     old_words = () if k is None else unmarked(ours[k])
-    new_words = () if m is None else old_words if kind == "same" else unmarked(theirs[m])
+    new_words = () if m is None else unmarked(theirs[m])
     return DiffRow(kind, None if k is None else k + 1, None if m is None else m + 1, old_words, new_words)
 
 
@@ -167,8 +167,10 @@ def _rows(ours: Sequence[str], old: Section, theirs: Sequence[str], new: Section
     left, right = ours[old.start : old.end], theirs[new.start : new.end]
     for run in runs(left, right):
         if run.same:
-            for place in range(run.old_end - run.old_start):
-                yield _row("same", ours, old.start + run.old_start + place, theirs, new.start + run.new_start + place)
+            shift = new.start + run.new_start - old.start - run.old_start
+            for number, line in enumerate(left[run.old_start : run.old_end], start=old.start + run.old_start + 1):
+                words = unmarked(line)
+                yield DiffRow("same", number, number + shift, words, words)
         else:
             for k, m in paired(left[run.old_start : run.old_end], right[run.new_start : run.new_end]):
                 at_old = None if k is None else old.start + run.old_start + k

@@ -66,7 +66,10 @@ def words_of(line: str) -> frozenset[str]:
 
 
 def paired(old: Sequence[str], new: Sequence[str]) -> list[Pair]:
-    """Places of the lines that stand in each other's place, in order: alike ones together, all others alone."""
+    """Places of the lines that stand in each other's place, in order: alike ones together, all others alone. One line beside one
+    is not compared here."""
+    if len(old) == len(new) == 1:
+        return [(0, 0)]
     ours, theirs = [words_of(line) for line in old], [words_of(line) for line in new]
     by_place = len(old) * len(new) > MOST_PAIRS
     if by_place or (len(old) == len(new) and all(likeness(*pair) >= SHARED_WORDS for pair in zip(ours, theirs, strict=True))):

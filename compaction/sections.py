@@ -17,6 +17,7 @@ _HEADING = re.compile(
     r"|<[a-z][a-z_-]{1,40}>[ \t]*$"
     r"|[A-Z][\w ,&/-]{2,60}:[ \t]*$"
 )
+_PLAIN = re.compile(r"[ \t]*(?:[-+•\w][^\n]*[\w.,;)\"'!?]|)$")  # most lines: no heading and no fence
 _MARKS = re.compile(r"^[#\s*<]*(?:\d{1,2}[.)]\s*)?[*\s]*|[*\s:>]*$")
 
 
@@ -39,6 +40,8 @@ def sections(lines: Sequence[str]) -> tuple[Section, ...]:
     starts: list[int] = []
     fenced = False
     for place, line in enumerate(lines):
+        if _PLAIN.match(line):
+            continue
         if line.lstrip()[:3] in FENCES:
             fenced = not fenced
         elif not fenced and len(starts) < MOST_SECTIONS and _is_heading(line):

@@ -25,6 +25,7 @@ KEPT_SHARE = 0.65  # of the words of a statement in one line or its next: it is 
 PART_SHARE = 0.45  # from this share on it is there, shortened
 LEAST_WORDS = 3  # a statement of fewer is looked for as it stands
 FEW_SHARES = {3: 1.0, 4: 0.75}  # of a statement of so few words: in a long line a few stand by chance
+HASH_CHARS = 7  # of the key of a hash
 MOST_LOST = 20  # on the list of what is missed first
 RANK: Mapping[ItemKind, int] = {
     "constraint": 0, "task": 1, "request": 2, "fact": 3, "url": 4, "hash": 5, "path": 6, "number": 7, "identifier": 8, "error": 9,
@@ -102,7 +103,7 @@ def _path(item: Item, index: SummaryIndex, said: Container[str]) -> Retained:
         return Retained(item=item, outcome="kept", line=line, how="as it was")
     base = base_name(item.text).lower()
     others = index.by_base_name.get(base, ())
-    bare = next((line for name, line in others if "/" not in name.text), None) if others else _whole_word(base, index)
+    bare = next((line for name, line in others if "/" not in name.text), None) if others else _whole_word(base, index.text)
     if bare is not None:
         return Retained(item=item, outcome="kept", line=bare, how="by its name")
     other = next((line for name, line in others if name.key not in said), None)
@@ -110,7 +111,8 @@ def _path(item: Item, index: SummaryIndex, said: Container[str]) -> Retained:
 
 
 def _name(item: Item, index: SummaryIndex, said: Container[str]) -> Retained:
-    line = _whole_word(item.key.lower(), index)
+    cased = item.kind == "identifier"  # two that differ in their capitals are two
+    line = _whole_word(item.key, index.cased) if cased else _whole_word(item.key.lower(), index.text)
     if line is not None:
         return Retained(item=item, outcome="kept", line=line, how="as it was")
     other = {"url": _other_address, "identifier": _other_spelling}.get(item.kind)
@@ -120,13 +122,14 @@ def _name(item: Item, index: SummaryIndex, said: Container[str]) -> Retained:
     return Retained(item=item, outcome="lost")
 
 
-def _whole_word(key: str, index: SummaryIndex) -> int | None:
-    start = index.text.find(key)
+def _whole_word(key: str, text: str) -> int | None:
+    """The first line of a text that holds a key which no letter or digit goes on; of a hash the first 7 characters are enough."""
+    start = text.find(key)
     while start >= 0:
-        around = index.text[start - 1 : start] + index.text[start + len(key) : start + len(key) + 1]
-        if not any(character.isalnum() for character in around) or len(key) == 7:
-            return index.text.count("\n", 0, start) + 1
-        start = index.text.find(key, start + len(key))
+        around = text[start - 1 : start] + text[start + len(key) : start + len(key) + 1]
+        if not any(character.isalnum() for character in around) or len(key) == HASH_CHARS:
+            return text.count("\n", 0, start) + 1
+        start = text.find(key, start + len(key))
     return None
 
 

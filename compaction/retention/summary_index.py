@@ -36,9 +36,14 @@ class SummaryIndex:
         return cls(lines=lines, left_out=len(summary) - len("\n".join(lines)))
 
     @cached_property
+    def cased(self) -> str:
+        """All of it as it stands."""
+        return "\n".join(self.lines)
+
+    @cached_property
     def text(self) -> str:
         """All of it in lower case."""
-        return "\n".join(self.lines).lower()
+        return self.cased.lower()
 
     @cached_property
     def content(self) -> tuple[frozenset[str], ...]:
