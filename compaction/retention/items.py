@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from compaction.checkpoints import is_checkpoint
 from compaction.messages import BlockId
-from compaction.retention.names import names
+from compaction.retention.names import base_name, names
 from compaction.summarizers.quotes import Piece, Quote, ends, piece_quotes, quoted
 
 ItemKind = Literal["request", "constraint", "fact", "task", "error", "url", "hash", "path", "identifier", "number"]
@@ -89,7 +90,20 @@ def items_of(pieces: Sequence[Piece]) -> Items:
         if place == plan:
             for task in open_tasks(piece.text):
                 found[("task", _key(task))] = _Found(kind="task", text=task, by=by, places={piece.block.id: None}, last=place)
+    _merge_file_names(found)
     return _chosen(found, len(pieces))
+
+
+def _merge_file_names(found: dict[tuple[ItemKind, str], _Found]) -> None:
+    """A bare file name is the path that ends in it, where only one does."""
+    paths: dict[str, list[_Found]] = defaultdict(list)
+    for (kind, key), one in found.items():
+        if kind == "path" and "/" in key:
+            paths[base_name(key)].append(one)
+    for bare in [key for kind, key in found if kind == "path" and len(paths.get(key, ())) == 1]:
+        path, name = paths[bare][0], found.pop(("path", bare))
+        path.places = dict.fromkeys(sorted({*path.places, *name.places}))
+        path.last = max(path.last, name.last)
 
 
 def speaker(piece: Piece) -> Speaker:
@@ -174,7 +188,7 @@ def _without_pastes(piece: Piece, answered: set[str | None], by: Speaker) -> Ite
 def _names(piece: Piece, by: Speaker) -> Iterator[tuple[ItemKind, str, str]]:
     if by not in ("user", "agent") or (by == "user" and _PASTE.match(piece.text)):
         return
-    for name in names(said(piece), prose=piece.block.kind == "text"):
+    for name in names(said(piece), prose=by == "user"):
         yield name.kind, name.text, name.key
 
 

@@ -54,7 +54,7 @@ def base_name(path: str) -> str:
 
 def _judged(chunk: str, before: str, prose: bool) -> Iterator[Name]:
     chunk = chunk.rstrip(".-/+~")
-    if not chunk or len(chunk) > MOST_NAME_CHARS:
+    if not chunk or len(chunk) > MOST_NAME_CHARS or before == "*":  # the end of a pattern is no name
         return
     if chunk.startswith(("http://", "https://")):
         if len(chunk) >= LEAST_URL:

@@ -170,6 +170,13 @@ def test_what_a_listing_printed_is_no_item_and_what_the_agent_used_is() -> None:
     assert fates(told, "", "number") == []
 
 
+def test_a_bare_file_name_is_the_one_path_that_ends_in_it() -> None:
+    one = [("agent", "I read src/row_writer.py"), ("agent", "row_writer.py is slow, and so are *_test.py")]
+    assert [(item.text, item.uses) for item in items_of(pieces(*one)).items] == [("src/row_writer.py", 2)]
+    two = [*one, ("agent", "lib/row_writer.py")]
+    assert [item.text for item in items_of(pieces(*two)).items] == ["src/row_writer.py", "row_writer.py", "lib/row_writer.py"]
+
+
 def test_a_paste_of_the_user_is_no_constraint() -> None:
     told = [
         ("user", "> you must never do this\n```\nmust not\n```"),
