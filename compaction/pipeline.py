@@ -228,7 +228,7 @@ class _Run:
             asked.extend(_refused(plan.asked, refusal) if refusal else plan.asked)
             skipped = refusal or plan.skipped
             if not refusal:
-                self._take(plan, applied)
+                self._take(stage.layer, plan, applied)
             if not plan.asked or (not refusal and not self._again(stage, plan)):
                 break
         return skipped if self._view is start else ""
@@ -238,8 +238,10 @@ class _Run:
             return layer.plan_since(self._first, self._view, self._limits, self._ask)
         return layer.plan(self._view, self._limits, self._ask)
 
-    def _take(self, plan: Plan, applied: Applied) -> None:
+    def _take(self, layer: Layer, plan: Plan, applied: Applied) -> None:
         self._view = applied.view
+        if plan.settled:
+            self._view.settled[layer] = plan.settled
         self._edits.extend(applied.edits)
         self._added.extend(plan.added)
 

@@ -29,7 +29,8 @@ class ViewMessage:
 
     `own` is its size in the view's unit, with what the message itself costs; `tokens` the exact counts of its texts.
     `uses` and `results` are the ids of its calls and results, `reads` the id and key of each file read that it answers,
-    `largest_result` the characters of its longest result. `raw` is the caller's message that it was read from.
+    `largest_result` the characters of its longest result; `thinks`: it holds thinking. `raw` is the caller's message that it
+    was read from.
     """
 
     role: Role
@@ -45,6 +46,7 @@ class ViewMessage:
     ids: tuple[BlockId, ...]
     reads: tuple[tuple[str, str], ...]
     largest_result: int
+    thinks: bool
 
 
 def visible_block(
@@ -59,7 +61,7 @@ def view_message(
     role: Role, origin: Origin, shape: Shape, blocks: Sequence[VisibleBlock], pricer: Pricer, *, raw: Mapping[str, object] | None = None
 ) -> ViewMessage:
     """A message of priced blocks, with all that layers ask of it worked out once."""
-    own, tokens, largest = 0, 0, 0
+    own, tokens, largest, thinks = 0, 0, 0, False
     uses: list[str] = []
     results: list[str] = []
     reads: list[tuple[str, str]] = []
@@ -76,6 +78,8 @@ def view_message(
             largest = max(largest, visible.body.chars)
             if block.path:
                 reads.append((block.tool_id or "", block.path))
+        elif block.kind == "thinking":
+            thinks = True
     ids = tuple([block.id for block in logged])
     return ViewMessage(
         role=role,
@@ -91,6 +95,7 @@ def view_message(
         ids=ids,
         reads=tuple(reads),
         largest_result=largest,
+        thinks=thinks,
     )
 
 

@@ -23,17 +23,23 @@ from compaction.transcript import Edit
 __all__ = ["Applied", "Plan", "PromptView", "Shape", "ViewMessage", "VisibleBlock", "shape_of", "view_message", "visible_block"]
 
 
+FREE_OF_TOOLS = "free of tools"
+"""Under this name a view keeps how many messages at its head have no tool block."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a layer wants changed. `added` are the messages that its edits put: seqs from the view's `next_seq` on, in order.
 
-    `skipped` says why nothing was planned, in ids and sizes; `asked` what the summarizer was asked.
+    `skipped` says why nothing was planned, in ids and sizes; `asked` what the summarizer was asked. `settled`: so many messages at
+    the head, once the edits are made, hold nothing that the layer would ever change as they stand.
     """
 
     edits: tuple[Edit, ...] = ()
     added: tuple[Message, ...] = ()
     skipped: str = ""
     asked: tuple[Asked, ...] = ()
+    settled: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ class Applied:
 class PromptView:
     """The messages of a prompt. `own`: its size in the pricer's unit; `tokens`: the exact counts of its texts.
 
-    `next_seq` is the seq that the next added message gets.
+    `next_seq` is the seq that the next added message gets. `settled` is what plans said of its head, by layer: it spares a layer
+    that runs before every call the messages that it has done with, and changes no plan.
     """
 
     messages: tuple[ViewMessage, ...]
@@ -62,6 +69,7 @@ class PromptView:
     tokens: int
     next_seq: int
     pricer: Pricer = field(repr=False, compare=False)
+    settled: dict[object, int] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, messages: Iterable[Message], pricer: Pricer) -> PromptView:
@@ -85,6 +93,14 @@ class PromptView:
         """All blocks, in order."""
         return (visible for message in self.messages for visible in message.blocks)
 
+    def first_tool(self) -> int:
+        """Position of the first message with a call or a result; the number of messages where none has any."""
+        at = self.settled.get(FREE_OF_TOOLS, 0)
+        while at < len(self.messages) and not _has_tools(self.messages[at]):
+            at += 1
+        self.settled[FREE_OF_TOOLS] = at
+        return at
+
     def apply(self, plan: Plan, *, layer: str) -> Applied:
         """The view after one planned batch.
 
@@ -94,12 +110,18 @@ class PromptView:
         if not plan.edits and not plan.added:
             return Applied(before=self, view=self, edits=())
         edits = planned.stamped(plan.edits, layer)
-        messages = planned.next_messages(self, edits, plan.added)
+        after = planned.next_messages(self, edits, plan.added)
+        unit = self.pricer.unit
         view = PromptView(
-            messages=messages,
-            own=sum([message.own for message in messages]) + self.pricer.unit.view(len(messages)),
-            tokens=sum([message.tokens for message in messages]),
+            messages=after.messages,
+            own=self.own - unit.view(len(self.messages)) + after.own + unit.view(len(after.messages)),
+            tokens=self.tokens + after.tokens,
             next_seq=self.next_seq + len(plan.added),
             pricer=self.pricer,
+            settled={of: min(settled, after.untouched) for of, settled in self.settled.items()} if after.untouched else {},
         )
         return Applied(before=self, view=view, edits=edits)
+
+
+def _has_tools(message: ViewMessage) -> bool:
+    return bool(message.uses or message.results or any(visible.block.tool_id is not None for visible in message.blocks))

@@ -64,7 +64,7 @@ def json_object(text: str) -> dict[str, object] | None:
 
 def utf16_units(text: str) -> int:
     """UTF-16 code units of a text: a character beyond the first plane is two."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @lru_cache(maxsize=4096)

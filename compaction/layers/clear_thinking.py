@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 from compaction.ask import Ask
@@ -10,7 +11,7 @@ from compaction.edits import remove
 from compaction.layers.checks import check_whole
 from compaction.limits import Limits
 from compaction.transcript import Mechanism
-from compaction.view import Plan, PromptView, ViewMessage
+from compaction.view import Plan, PromptView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +31,12 @@ class ClearThinking:
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One removal of all thinking blocks that are old enough."""
-        turns = [message for message in view.messages if message.role == "assistant" and _thinks(message)]
+        messages, start = view.messages, view.settled.get(self, 0)
+        turns = [at for at in range(start, len(messages)) if messages[at].thinks and messages[at].role == "assistant"]
         old = turns[: max(0, len(turns) - self.keep_turns)]
+        settled = turns[len(old)] if len(old) < len(turns) else len(messages)
         if not old:
-            return Plan(skipped=f"{len(turns)} messages with thinking, {self.keep_turns} are kept")
-        return Plan(edits=(remove(one.block.id for message in old for one in message.blocks if one.block.kind == "thinking"),))
-
-
-def _thinks(message: ViewMessage) -> bool:
-    if len(message.ids) == len(message.uses):
-        return False
-    for visible in message.blocks:  # noqa: SIM110 - `any` costs three times as much, before every call of a session
-        if visible.block.kind == "thinking":
-            return True
-    return False
+            return Plan(skipped=f"{len(turns)} messages with thinking, {self.keep_turns} are kept", settled=settled)
+        takes = [[one.block.id for one in messages[at].blocks if one.block.kind == "thinking"] for at in old]
+        emptied = sum(len(blocks) == len(messages[at].ids) for at, blocks in zip(old, takes, strict=True))
+        return Plan(edits=(remove(chain.from_iterable(takes)),), settled=settled - emptied)

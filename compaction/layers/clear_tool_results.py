@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ from compaction.layers.tool_results import cleared, is_clearable, results_of_too
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Mechanism
-from compaction.view import Plan, PromptView, ViewMessage, VisibleBlock
+from compaction.view import Plan, PromptView, VisibleBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,24 +41,35 @@ class ClearToolResults:
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result that is cleared."""
         placeholder = Body.of(self.placeholder)
-        savings = [cleared(view, message, visible, placeholder) for message, visible in self._old(view, placeholder)]
+        old, kept = self._old(view, placeholder)
+        savings = [cleared(view, view.messages[at], visible, placeholder) for at, visible in old]
         saved = sum(saving.own for saving in savings)
         if not savings:
-            return Plan(skipped=f"no tool result to clear beyond the newest {self.keep}")
+            return Plan(skipped=f"no tool result to clear beyond the newest {self.keep}", settled=kept)
         if saved < self.clear_at_least:
-            return Plan(skipped=f"{saved:,} would be saved < {self.clear_at_least:,}")
-        return Plan(edits=tuple(saving.edit for saving in reversed(savings)))
+            return Plan(skipped=f"{saved:,} would be saved < {self.clear_at_least:,}", settled=min(kept, old[-1][0]))
+        return Plan(edits=tuple(saving.edit for saving in reversed(savings)), settled=kept)
 
-    def _old(self, view: PromptView, placeholder: Body) -> Iterator[tuple[ViewMessage, VisibleBlock]]:
-        """The results that are to be cleared, newest first."""
+    def _old(self, view: PromptView, placeholder: Body) -> tuple[list[tuple[int, VisibleBlock]], int]:
+        """The results that are to be cleared with the places of their messages, newest first; and the place of the oldest message
+        with a result that stays now and may be cleared later."""
         excluded = results_of_tools(view, self.exclude_tools)
-        newer, least = 0, max(self.longer_than, placeholder.chars)
-        for message in reversed(view.messages):
+        old: list[tuple[int, VisibleBlock]] = []
+        newer, kept, least = 0, len(view.messages), max(self.longer_than, placeholder.chars)
+        for at in range(len(view.messages) - 1, view.settled.get(self, 0) - 1, -1):
+            message = view.messages[at]
             if not message.results or (newer >= self.keep and message.largest_result <= least):
                 continue
             for visible in reversed(message.blocks):
-                if visible.block.kind != "tool_result" or visible.block.tool_id in excluded:
+                if visible.block.kind != "tool_result":
                     continue
-                if newer >= self.keep and visible.body.chars > self.longer_than and is_clearable(visible, placeholder):
-                    yield message, visible
+                is_old = visible.body.chars > self.longer_than and is_clearable(visible, placeholder)
+                if visible.block.tool_id in excluded:
+                    kept = at if is_old else kept
+                    continue
+                if is_old and newer >= self.keep:
+                    old.append((at, visible))
+                elif is_old:
+                    kept = at
                 newer += 1
+        return old, kept

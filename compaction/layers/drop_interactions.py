@@ -32,10 +32,12 @@ class DropInteractions:
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One removal for each interaction, so that none is split."""
         halves: dict[str, list[BlockId]] = {}
-        for visible in view.blocks:
-            if visible.block.tool_id is not None:
-                halves.setdefault(visible.block.tool_id, []).append(visible.block.id)
-        answered = [tool_id for message in view.messages for tool_id in message.results if len(halves[tool_id]) > 1]
+        messages = view.messages[view.first_tool() :]
+        for message in messages:
+            for visible in message.blocks:
+                if visible.block.tool_id is not None:
+                    halves.setdefault(visible.block.tool_id, []).append(visible.block.id)
+        answered = [tool_id for message in messages for tool_id in message.results if len(halves.get(tool_id, ())) > 1]
         old = answered[: max(0, len(answered) - self.keep)]
         if not old:
             return Plan(skipped=f"{len(answered)} interactions, {self.keep} are kept")

@@ -63,9 +63,10 @@ class LimitByKind:
 
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result above the limit of its kind."""
-        results = newest_results(view) if self.only_new else tool_results(view, longer_than=self.least)
+        results = newest_results(view) if self.only_new else tool_results(view, longer_than=self.least, start=view.settled.get(self, 0))
         edits = [edit for result in results if result.visible.body.chars > self.least and (edit := self._edit(view, result, ask))]
-        return Plan(edits=tuple(edits)) if edits else Plan(skipped="no tool result above the limit of its kind")
+        settled = 0 if self.only_new else len(view.messages)
+        return Plan(edits=tuple(edits), skipped="" if edits else "no tool result above the limit of its kind", settled=settled)
 
     @property
     def least(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ from compaction.layers.tool_results import cleared, is_clearable, results_of_too
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Mechanism
-from compaction.view import Plan, PromptView, ViewMessage, VisibleBlock
+from compaction.view import Plan, PromptView, VisibleBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,25 +42,36 @@ class MaskToolResults:
     def plan(self, view: PromptView, limits: Limits, ask: Ask) -> Plan:
         """One state edit for each result that is masked."""
         placeholder = Body.of(self.placeholder)
-        savings = [cleared(view, message, visible, placeholder) for message, visible in self._beyond(view, placeholder)]
+        beyond, kept = self._beyond(view, placeholder)
+        savings = [cleared(view, view.messages[at], visible, placeholder) for at, visible in beyond]
         gain = sum(saving.own for saving in savings)
         if not savings:
-            return Plan(skipped=f"no tool result beyond the newest {self.protect_tokens:,}")
+            return Plan(skipped=f"no tool result beyond the newest {self.protect_tokens:,}", settled=kept)
         if gain < self.least_gain:
-            return Plan(skipped=f"{gain:,} would be gained < {self.least_gain:,}")
-        return Plan(edits=tuple(saving.edit for saving in reversed(savings)))
+            return Plan(skipped=f"{gain:,} would be gained < {self.least_gain:,}", settled=min(kept, beyond[-1][0]))
+        return Plan(edits=tuple(saving.edit for saving in reversed(savings)), settled=kept)
 
-    def _beyond(self, view: PromptView, placeholder: Body) -> Iterator[tuple[ViewMessage, VisibleBlock]]:
-        """The results that are not protected, newest first."""
+    def _beyond(self, view: PromptView, placeholder: Body) -> tuple[list[tuple[int, VisibleBlock]], int]:
+        """The results that are not protected with the places of their messages, newest first; and the place of the oldest message
+        with a result that stays now and may be masked later."""
         excluded = results_of_tools(view, self.exclude_tools)
         end = max(0, min(turns_after(view, self.protect_turns), len(view.messages) - self.protect_messages))
-        filled = 0
-        for message in reversed(view.messages[:end]):
+        beyond: list[tuple[int, VisibleBlock]] = []
+        filled, kept = 0, end
+        for at in range(end - 1, view.settled.get(self, 0) - 1, -1):
+            message = view.messages[at]
             if not message.results or (filled > self.protect_tokens and message.largest_result <= placeholder.chars):
                 continue
             for visible in reversed(message.blocks):
-                if visible.block.kind != "tool_result" or visible.state == "cleared" or visible.block.tool_id in excluded:
+                if visible.block.kind != "tool_result" or visible.state == "cleared":
+                    continue
+                may_go = is_clearable(visible, placeholder)
+                if visible.block.tool_id in excluded:
+                    kept = at if may_go else kept
                     continue
                 filled += visible.own
-                if filled > self.protect_tokens and is_clearable(visible, placeholder):
-                    yield message, visible
+                if may_go and filled > self.protect_tokens:
+                    beyond.append((at, visible))
+                elif may_go:
+                    kept = at
+        return beyond, kept

@@ -31,9 +31,9 @@ class Saving:
     own: int
 
 
-def tool_results(view: PromptView, *, longer_than: int = 0) -> Iterator[Result]:
-    """The tool results of more characters, oldest first."""
-    holding = [message for message in view.messages if message.results and message.largest_result > longer_than]
+def tool_results(view: PromptView, *, longer_than: int = 0, start: int = 0) -> Iterator[Result]:
+    """The tool results of more characters from the message at `start` on, oldest first."""
+    holding = [message for message in view.messages[start:] if message.results and message.largest_result > longer_than]
     names = _names(view) if holding else {}
     for message in holding:
         yield from _results_of(message, names)

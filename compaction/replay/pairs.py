@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from compaction.compact_tool import COMPACT_TOOL
 from compaction.messages import BlockId
 from compaction.replay.arrivals import Arrival
 from compaction.replay.rows import BlockRow
-
-COMPACT_TOOLS = frozenset({"compact"})
-"""Tools by which an agent asks that its own context be compacted."""
 
 
 def unpaired(arrivals: Iterable[Arrival]) -> tuple[BlockId, ...]:
@@ -40,6 +38,6 @@ def unpaired(arrivals: Iterable[Arrival]) -> tuple[BlockId, ...]:
 def calls_after_compact(arrivals: Sequence[Arrival]) -> frozenset[int]:
     """The first calls after the model asked for compaction: its whole batch of calls is answered there."""
     blocks = list(chain.from_iterable(((block, arrival.call) for block in arrival.blocks) for arrival in arrivals))
-    asked = {block.tool_id: call for block, call in blocks if block.kind == "tool_use" and block.tool_name in COMPACT_TOOLS}
+    asked = {block.tool_id: call for block, call in blocks if block.kind == "tool_use" and block.tool_name == COMPACT_TOOL}
     answered = {block.tool_id: call for block, call in blocks if block.kind == "tool_result" and block.tool_id in asked}
     return frozenset({**asked, **answered}.values())

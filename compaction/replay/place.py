@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compaction.policy import Trigger
 from compaction.replay.rendered import Rendered
@@ -29,6 +29,7 @@ class Place:
     upto: int
     next_seq: int
     next_call: int | None
+    settled: dict[object, int] = field(default_factory=dict)
 
     @classmethod
     def start(cls, session: Replayable, transcript: Rendered) -> Place:
@@ -49,14 +50,19 @@ class Place:
             upto=self.session.arrived(call),
             next_seq=view.next_seq,
             next_call=active[place] if place < len(active) else None,
+            settled=view.settled,
         )
 
     def view(self, call: int) -> PromptView:
         """The view before a call. O(its messages)."""
         k = self.session.arrived(call)
-        messages = (*self.base, *self.transcript.messages[self.upto : k])
         return PromptView(
-            messages=messages, own=self.own_at(k), tokens=self.tokens_at(k), next_seq=self.next_seq, pricer=self.transcript.pricer
+            messages=self.base + self.transcript.messages[self.upto : k],
+            own=self.own_at(k),
+            tokens=self.tokens_at(k),
+            next_seq=self.next_seq,
+            pricer=self.transcript.pricer,
+            settled=self.settled.copy(),
         )
 
     def own_at(self, k: int) -> int:

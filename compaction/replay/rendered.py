@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 
+from compaction.layers.tool_results import is_turn
 from compaction.messages import Block, BlockId, Body
 from compaction.pricing import Pricer
 from compaction.prompt import ViewMessage, shape_of, view_message, visible_block
@@ -38,6 +40,16 @@ class Rendered:
         self.is_list_free = not pricer.unit.view(0) and not pricer.unit.view(2)
         self._large: dict[int, LargeResults] = {}
 
+    @cached_property
+    def in_results(self) -> tuple[int, ...]:
+        """The sizes of all tool results in the first k messages together, in the unit."""
+        return _sums(_in_results(message) for message in self.messages)
+
+    @cached_property
+    def turns(self) -> tuple[int, ...]:
+        """The places of the messages that begin a turn of a person."""
+        return tuple(place for place, message in enumerate(self.messages) if is_turn(message))
+
     def results_above(self, chars: int) -> LargeResults:
         """The results of user messages with more characters; found once."""
         found = self._large.get(chars)
@@ -55,6 +67,10 @@ class Rendered:
                 for ordinal, visible in enumerate(results, start=self.results[place]):
                     if visible.body.chars > chars:
                         yield place, ordinal
+
+
+def _in_results(message: ViewMessage) -> int:
+    return sum([visible.own for visible in message.blocks if visible.block.kind == "tool_result"]) if message.results else 0
 
 
 def rendered(built: Iterable[Built], pricer: Pricer) -> Rendered:

@@ -13,10 +13,12 @@ from compaction.layers.base import Layer
 from compaction.layers.clear_old_results import CLEARED, ClearOldResults
 from compaction.layers.clear_thinking import ClearThinking
 from compaction.layers.limit_by_kind import LimitByKind
+from compaction.layers.mask_tool_results import MaskToolResults
 from compaction.layers.result_budget import ResultBudget
 from compaction.layers.snip_messages import SnipMessages
 from compaction.layers.spill_results import SpillResults
 from compaction.replay.place import Place
+from compaction.replay.wakes_of_masks import enough_to_mask
 
 MOST_A_CHAR = 16  # what one character of a result costs at most in any unit: Python's repr of an odd one has ten
 
@@ -35,6 +37,8 @@ def wake_of(layer: Layer) -> Wake:
         return _thinking
     if isinstance(layer, LimitByKind):
         return _large_result(layer.least)
+    if isinstance(layer, MaskToolResults):
+        return enough_to_mask(layer)
     if isinstance(layer, SnipMessages):
         return _many_messages(layer.max_messages)
     if isinstance(layer, ClearOldResults):
@@ -57,7 +61,7 @@ def _thinking(place: Place) -> int | None:
     """A message with thinking arrives: the run before left no more of them than are kept."""
     messages = place.transcript.messages
     for at in range(place.upto, len(messages)):
-        if any(visible.block.kind == "thinking" for visible in messages[at].blocks):
+        if messages[at].thinks:
             return place.call_of(at + 1)
     return None
 
