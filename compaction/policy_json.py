@@ -46,10 +46,19 @@ def with_settings(policy: Policy, settings: Mapping[str, object]) -> Policy:
     """The policy with other limits: `trigger` (its value), `window`, `hard_limit`, `<layer>.<field>`. Raises PolicyError.
 
     A value may be a text, as an address or a command gives it: it is read as the field's kind. Where a layer has several stages, the
-    first is set, and with it those that had the same limit.
+    first is set, and with it those that had the same limit. Settings that are held to each other are taken together: their order
+    does not matter.
     """
-    for name, value in settings.items():
-        policy = _with_setting(policy, name, value)
+    of_layers: dict[str, dict[str, object]] = {}
+    if {"trigger", "hard_limit"} <= settings.keys():
+        policy = replace(policy, guard=replace(policy.guard, hard_limit=None))  # the new ones are compared, not a new one with an old one
+    for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "hard_limit"):
+        if name in ("trigger", "window", "hard_limit"):
+            policy = _with_setting(policy, name, value, named="trigger" if "trigger" in settings else name)
+        else:
+            of_layers.setdefault(name.partition(".")[0], {})[name] = value
+    for layer_id, given in of_layers.items():
+        policy = _with_layer_settings(policy, layer_id, given)
     try:
         return check_policy(policy)
     except PolicyError as refused:
@@ -93,40 +102,45 @@ def _setting_of(policy: Policy, field: str, settings: Mapping[str, object]) -> s
     return name if name in settings else next(iter(settings), field)
 
 
-def _with_setting(policy: Policy, name: str, value: object) -> Policy:
+def _with_setting(policy: Policy, name: str, value: object, *, named: str) -> Policy:
+    """The policy with one of its own limits; `named` is the field where a hard limit is below its trigger."""
     if name == "window":
         return _replaced(policy, name, window=_setting(int | None, value, name))
     if name == "hard_limit":
         guard = made(lambda: replace(policy.guard, hard_limit=cast("int | None", _setting(int | None, value, name))), name, exactly=True)
-        return _replaced(policy, name, guard=guard)
-    if name == "trigger":
-        trigger = policy.trigger
-        if trigger is None:
-            raise PolicyError(f"{policy.id} has no trigger of its own: set limits of its layers instead", field=name)
-        fired = made(lambda: replace(trigger, value=cast("float", _setting(float, value, name))), name, exactly=True)
-        return _replaced(policy, name, trigger=fired)
-    return _with_layer_setting(policy, name, value)
+        return _replaced(policy, named, guard=guard)
+    trigger = policy.trigger
+    if trigger is None:
+        raise PolicyError(f"{policy.id} has no trigger of its own: set limits of its layers instead", field=name)
+    fired = made(lambda: replace(trigger, value=cast("float", _setting(float, value, name))), name, exactly=True)
+    return _replaced(policy, name, trigger=fired)
 
 
-def _with_layer_setting(policy: Policy, name: str, value: object) -> Policy:
-    layer_id, _, limit = name.partition(".")
-    if not any(stage.layer.id == layer_id and limit in _limits_of(type(stage.layer)) for stage in policy.stages):
-        known = ", ".join(setting_names(policy))
-        raise PolicyError(f"{policy.id} has no setting {shown(name)!r}; it has {known}", field=shown(name))
-    first = next(getattr(stage.layer, limit) for stage in policy.stages if stage.layer.id == layer_id)
+def _with_layer_settings(policy: Policy, layer_id: str, settings: Mapping[str, object]) -> Policy:
+    """The policy with limits of one layer, `<layer>.<field>`, all at once."""
+    layers = [stage.layer for stage in policy.stages if stage.layer.id == layer_id]
+    values: dict[str, object] = {}
+    for name, value in settings.items():
+        limit = name.partition(".")[2]
+        if not layers or limit not in _limits_of(type(layers[0])):
+            known = ", ".join(setting_names(policy))
+            raise PolicyError(f"{policy.id} has no setting {shown(name)!r}; it has {known}", field=shown(name))
+        values[limit] = _setting(hints_of(type(layers[0]))[limit], value, name)
     stages = tuple(
-        replace(stage, layer=_with_limit(stage.layer, limit, value, name))
-        if stage.layer.id == layer_id and getattr(stage.layer, limit) == first
-        else stage
+        replace(stage, layer=_with_limits(stage.layer, layers[0], values)) if stage.layer.id == layer_id else stage
         for stage in policy.stages
     )
-    return _replaced(policy, name, stages=stages)
+    return _replaced(policy, next(iter(settings)), stages=stages)
 
 
-def _with_limit(layer: Layer, limit: str, value: object, name: str) -> Layer:
-    hint = hints_of(type(layer))[limit]
-    read_value = _setting(hint, value, name)
-    return made(lambda: replace(layer, **{limit: read_value}), name, exactly=True)  # type: ignore[type-var]  # each layer is a dataclass
+def _with_limits(layer: Layer, first: Layer, values: Mapping[str, object]) -> Layer:
+    """The layer with those limits that it has in common with the first of its kind."""
+    changes = {limit: value for limit, value in values.items() if getattr(layer, limit) == getattr(first, limit)}
+    try:
+        return made(lambda: replace(layer, **changes), layer.id)  # type: ignore[type-var]  # each layer is a dataclass
+    except PolicyError as refused:
+        field = refused.field.removeprefix(f"{layer.id}.")
+        raise PolicyError(str(refused), field=f"{layer.id}.{field if field in values else next(iter(values))}") from refused
 
 
 def _setting(hint: object, value: object, name: str) -> object:

@@ -267,6 +267,28 @@ def test_settings_reach_trigger_window_limits_and_every_stage_of_a_layer() -> No
     assert (s14.trigger.value, s14.guard.hard_limit) == (60_000, None)
 
 
+TOGETHER: list[tuple[str, dict[str, object]]] = [
+    ("workbuddy-s14", {"trigger": 130_000, "hard_limit": 150_000}),
+    ("workbuddy-s14", {"trigger": 40_000, "hard_limit": 50_000}),
+    ("learn-claude-code-s08", {"snip_messages.keep_head": 60, "snip_messages.max_messages": 70}),
+    ("learn-claude-code-s08", {"snip_messages.keep_head": 1, "snip_messages.max_messages": 2}),
+]
+
+
+@pytest.mark.parametrize(("policy_id", "settings"), TOGETHER)
+def test_settings_that_are_held_to_each_other_are_taken_together_in_any_order(policy_id: str, settings: dict[str, object]) -> None:
+    policy, turned = policy_named(policy_id), dict(reversed(settings.items()))
+    assert with_settings(policy, settings) == with_settings(policy, turned)
+    assert settings.items() <= setting_names(with_settings(policy, settings)).items()
+
+
+@pytest.mark.parametrize("settings", [{"trigger": 9, "hard_limit": 8}, {"hard_limit": 8, "trigger": 9}])
+def test_a_trigger_above_the_hard_limit_that_is_set_with_it_is_refused_by_its_name(settings: dict[str, object]) -> None:
+    with pytest.raises(PolicyError) as refused:
+        with_settings(policy_named("workbuddy-s14"), settings)
+    assert refused.value.field == "trigger"
+
+
 def test_a_text_stands_for_the_kind_of_its_field() -> None:
     masked = with_settings(
         policy_named("opencode"),
