@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce, RowNumber
 from ctxweb.lane_rows import base_name
 from ctxweb.models import Block, Compaction, Session
 from ctxweb.queries.search import bodies_with
+from ctxweb.queries.source_counts import UNCHECKED, SourceCounts, source_counts
 from ctxweb.vocabulary import action_of
 
 ROWS = 60  # of the page's window; a sparkline is about 0.6 KB
@@ -61,9 +62,17 @@ class CompactionCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceMark:
+    """The worst status of the sources of a session's durable state by their last look, and how many have it."""
+
+    status: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """One lane. Token figures are the provider's, None unknown. `lanes` is how many lanes hang on it;
-    `spark` its prompt sizes in few bins, and in which of them something left."""
+    """One lane. Token figures are the provider's, None unknown. `lanes` is how many lanes hang on it; `spark` its prompt sizes in
+    few bins, and in which of them something left; `sources` is None where no fact is kept."""
 
     id: str
     native_id: str
@@ -87,6 +96,7 @@ class SessionRow:
     findings: int
     lanes: int
     spark: dict[str, Any]
+    sources: SourceMark | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,15 +214,17 @@ def _groups(sessions: Sequence[Session], lanes: dict[int, list[Session]], *, lim
             break
         shown += 1
     kept = sessions[:shown]
-    counts = _compaction_counts([*kept, *(lane for session in kept for lane in lanes.get(session.pk, ()))])
+    rows_shown = [*kept, *(lane for session in kept for lane in lanes.get(session.pk, ()))]
+    counts = _compaction_counts(rows_shown)
+    sources = source_counts(sessions=[session.public_id for session in rows_shown])
     groups = []
     for session in kept:
         own = lanes.get(session.pk, [])
         siblings = own[0].siblings if own else 0  # type: ignore[attr-defined]  # annotated by `_lanes`
         groups.append(
             SessionGroup(
-                session=_row(session, counts, lanes=siblings),
-                lanes=tuple(_row(lane, counts, lanes=0) for lane in own),
+                session=_row(session, counts, sources, lanes=siblings),
+                lanes=tuple(_row(lane, counts, sources, lanes=0) for lane in own),
                 more_lanes=siblings - len(own),
             )
         )
@@ -241,7 +253,14 @@ def _compaction_counts(sessions: Sequence[Session]) -> dict[int, tuple[Compactio
     }
 
 
-def _row(session: Session, counts: dict[int, tuple[CompactionCount, ...]], *, lanes: int) -> SessionRow:
+def _source_mark(counts: SourceCounts | None) -> SourceMark | None:
+    if counts is None:
+        return None
+    status = counts.worst or (UNCHECKED if counts.statuses.get(UNCHECKED) else "available")
+    return SourceMark(status=status, count=counts.statuses[status])
+
+
+def _row(session: Session, counts: dict[int, tuple[CompactionCount, ...]], sources: dict[str, SourceCounts], *, lanes: int) -> SessionRow:
     return SessionRow(
         id=session.public_id,
         native_id=session.native_id,
@@ -265,6 +284,7 @@ def _row(session: Session, counts: dict[int, tuple[CompactionCount, ...]], *, la
         findings=session.findings,
         lanes=lanes,
         spark=session.spark,
+        sources=_source_mark(sources.get(session.public_id)),
     )
 
 

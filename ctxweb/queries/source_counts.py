@@ -47,13 +47,13 @@ class SourceCounts:
         """`2 missing`, or how many there are where nothing is wrong; empty without sources."""
         if self.worst:
             return f"{self.worst_count:,} {self.worst}"
-        return self.calm
+        unchecked = self.statuses.get(UNCHECKED, 0)
+        return f"{unchecked:,} not checked" if unchecked else self.calm
 
     @property
     def calm(self) -> str:
-        """What is said where no source has a bad status."""
-        unchecked = self.statuses.get(UNCHECKED, 0)
-        return f"{unchecked:,} not checked" if unchecked else f"{self.total:,} available" if self.total else "none yet"
+        """What is said once all were looked at and none has a bad status."""
+        return f"{self.total:,} available" if self.total else "none yet"
 
 
 NO_SOURCES = SourceCounts()

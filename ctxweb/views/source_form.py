@@ -92,7 +92,10 @@ def answer_form(request: HttpRequest, session: Session, page: FormPage, change: 
         except ProposalDecided as error:
             page, status = replace(_filled(page, values), wrong=str(error)), HTTPStatus.CONFLICT
         except VersionMoved as moved:
-            page, status = _moved(_filled(page, values), session.public_id, moved.current), HTTPStatus.CONFLICT
+            page, status = (
+                _moved(_filled(page, values), session.public_id, asked.number(request.POST, "version"), moved.current),
+                HTTPStatus.CONFLICT,
+            )
     frame = session_frame(request, session, tab="sources", title=page.title, json=json)
     return show(request, template="sources/form.html", frame=frame, page=page, status=status)
 
@@ -106,8 +109,8 @@ def with_error(page: FormPage, error: DurableError) -> FormPage:
     return replace(page, fields=tuple(replace(field, wrong=said) if field.name == named else field for field in page.fields))
 
 
-def _moved(page: FormPage, session: str, current: int) -> FormPage:
-    newer = addresses.source_version(session, current, against=page.version or None) if current else None
+def _moved(page: FormPage, session: str, given: int | None, current: int) -> FormPage:
+    newer = addresses.source_version(session, current, against=given) if current else None
     return replace(page, version=current, wrong=MOVED.format(current=current), newer=newer)
 
 

@@ -16,7 +16,8 @@ def sessions(page: Element, twin: Any, get: Get) -> None:
         cells = row.cells
         assert (figure(cells[5]), figure(cells[6]), figure(cells[10])) == (each["calls"], each["peak_context"], each["removed_blocks"])
         marks = [figure(mark.text) for mark in row.all("a", cls="mark-link")]
-        assert marks == [mark["count"] for mark in each["compactions"]]
+        sources = [each["sources"]["count"]] if each["sources"] else []
+        assert marks == [*(mark["count"] for mark in each["compactions"]), *sources]
     assert figure(page.one("title").text) == twin["total"]
 
 

@@ -87,7 +87,11 @@ def queries(
 @pytest.mark.parametrize("pattern", ADDRESSES)
 def test_the_number_of_queries_is_that_of_ten_rows_for_a_thousand(pattern: str, queries: dict[str, tuple[int, int]]) -> None:
     few, many = queries[pattern]
-    assert many == few < 40
+    if pattern.endswith("/preview"):  # it looks all sources up, in batches of at least 200
+        assert many - few <= 2 * MANY // 200
+    else:
+        assert many == few
+    assert many < 40
 
 
 def _lane(name: str, *, turns: int) -> Session:
@@ -180,7 +184,8 @@ def _imported(file: Path, counts: dict[str, int]) -> dict[str, str]:
 
 
 SIZED = (
-    *(page for page in PAGES if "{job}" not in page), "/s/{s}/view/{drop}?against={before}", "/s/{s}/view/{before}",
+    *(page for page in PAGES if "{job}" not in page and not page.endswith("/badges")),
+    "/s/{s}/view/{drop}?against={before}", "/s/{s}/view/{before}",
     "/s/{s}/view/{drop}?against={before}&ghosts=all", "/s/{s}/b/{block}", "/s/{s}/b/{largest}", "/search?q=return", "/search?q=的",
     "/s/{s}/?call={drop}", "/jobs/{job}",
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Pages of durable facts and of the audit."""
