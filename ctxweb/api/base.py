@@ -1,15 +1,22 @@
 """The API object: one error format, no HTML docs page, every figure in the words of the pages."""
 
+import json
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
+from ninja.parser import Parser
 
 from compaction.errors import DurableError
+from compaction.typed_json import shown
 from ctxweb.errors import NOT_FOUND, error_answer, error_json
 from ctxweb.services.durable_versions import VersionMoved
+
+MOST_FAULTS = 20  # that one answer names
+BODY = "The body must be one JSON object in UTF-8; /api/v1/openapi.json describes its fields."
 
 
 class ApiError(Exception):
@@ -22,9 +29,23 @@ class ApiError(Exception):
         self.message = message
 
 
+class ObjectParser(Parser):
+    """Bodies are JSON objects. What is none is refused before anybody looks for fields in it: a list has a `count` of its own."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        try:
+            given = json.loads(request.body)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        if not isinstance(given, dict):
+            raise ValueError("no object")
+        return given
+
+
 def make_api(*, namespace: str = "api") -> NinjaAPI:
     """An API without rooms; access is checked in `ctxweb.middleware`, for every route alike."""
     api = NinjaAPI(
+        parser=ObjectParser(),
         title="ctxweb",
         version="1",
         urls_namespace=namespace,
@@ -45,14 +66,22 @@ def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
 
 
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if error.status_code == HTTPStatus.BAD_REQUEST and isinstance(error.__cause__, ValueError):  # of the parser
+        return error_json(status=HTTPStatus.BAD_REQUEST, code="bad_body", message=f"{_place(error.__cause__)}{BODY}")
     code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
     return error_json(status=error.status_code, code=code, message=str(error))
 
 
+def _place(unread: ValueError) -> str:
+    """Where a body stops being JSON; nothing of the body itself."""
+    return f"Line {unread.lineno}, column {unread.colno}: {unread.msg}. " if isinstance(unread, json.JSONDecodeError) else ""
+
+
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Name each field and what is wrong with it; its value is not repeated."""
-    faults = "; ".join(f"{'.'.join(str(part) for part in fault['loc'][1:])}: {fault['msg']}" for fault in error.errors)
-    return error_json(status=HTTPStatus.UNPROCESSABLE_ENTITY, code="invalid", message=faults)
+    faults = [f"{'.'.join(shown(str(part)) for part in fault['loc'][1:])}: {fault['msg']}" for fault in error.errors]
+    more = f"; and {len(faults) - MOST_FAULTS:,} more" if len(faults) > MOST_FAULTS else ""
+    return error_json(status=HTTPStatus.UNPROCESSABLE_ENTITY, code="invalid", message="; ".join(faults[:MOST_FAULTS]) + more)
 
 
 def _durable_error(request: HttpRequest, error: DurableError) -> HttpResponse:

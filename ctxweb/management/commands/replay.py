@@ -12,14 +12,19 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
+from compaction.errors import PolicyError
+from compaction.policy_json import policy_to_data
 from compaction.replay.report import report_of, written
 from ctxweb.models import Session
+from ctxweb.policy_files import policy_of_file
 from ctxweb.queries.readable import Lane, readable_lane
 from ctxweb.queries.replay import Replayed, replayed
 from ctxweb.replays.asked import COUNTS, SUMMARIES, USUAL_POLICY, ReplayAsked, ReplayRefused, replay_asked
 from ctxweb.services.database_prepare import database_prepare
 from ctxweb.services.history_replay import history_replay
 from ctxweb.services.replay_again import replay_again
+
+ENDINGS = (".json", ".yaml", ".yml")
 
 
 class Command(BaseCommand):
@@ -28,7 +33,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("session", metavar="SESSION", help="public id of the session")
-        parser.add_argument("--policy", default=USUAL_POLICY, metavar="P", help="id of a policy, or a JSON file that holds one")
+        parser.add_argument("--policy", default=USUAL_POLICY, metavar="P", help="id of a policy, or a JSON or YAML file that holds one")
         parser.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="a limit: trigger, hard_limit, window, LAYER.FIELD"
         )
@@ -80,15 +85,18 @@ def _asked(options: dict[str, Any]) -> ReplayAsked:
 
 
 def _policy(given: str) -> Any:
-    """The id of a policy, or what a file holds."""
-    if not given.endswith(".json"):
+    """The id of a policy, or the policy that a file holds, as data."""
+    if not given.lower().endswith(ENDINGS):
         return given
     try:
-        return json.loads(Path(given).read_text(encoding="utf-8"))
+        return policy_to_data(policy_of_file(Path(given).read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise CommandError(f"{given} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise CommandError(f"{given} is no JSON: {error}.") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{given} is no text in UTF-8, from byte {error.start:,} on: save it as UTF-8.") from error
+    except PolicyError as error:
+        place = f"{error.field}: " if error.field and not str(error).startswith(error.field) else ""
+        raise CommandError(f"{given}: {place}{error}.") from error
 
 
 def _report(lane: Lane, found: Replayed, asked: ReplayAsked) -> Iterable[str]:
