@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from compaction.sequence_diff import runs
@@ -45,8 +43,13 @@ def changed_words(old: str, new: str) -> tuple[tuple[DiffWord, ...], tuple[DiffW
 
 def _joined(words: Sequence[DiffWord]) -> tuple[DiffWord, ...]:
     """Neighbours of one kind as one part."""
-    parts = (DiffWord("".join(word.text for word in group), changed) for changed, group in groupby(words, itemgetter(1)))
-    return tuple(part for part in parts if part.text)
+    parts: list[DiffWord] = []
+    for word in words:
+        if parts and parts[-1].changed == word.changed:
+            parts[-1] = DiffWord(parts[-1].text + word.text, word.changed)
+        elif word.text:
+            parts.append(word)
+    return tuple(parts)
 
 
 def unmarked(line: str) -> tuple[DiffWord, ...]:
