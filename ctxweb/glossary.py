@@ -53,4 +53,21 @@ GLOSSARY: tuple[tuple[str, str, str], ...] = (
         "checkpoint",
         "A summary message that stands for a range of earlier messages.",
     ),
+    (
+        "source",
+        "source",
+        "Where a durable fact can be checked, named by a pointer. It is available, missing, denied, corrupt or unsupported; "
+        "what the machine could not look at says nothing about it.",
+    ),
+    (
+        "changed",
+        "changed since confirmed",
+        "The source is available, but its digest is not the one that was kept when the fact was confirmed by it.",
+    ),
+    (
+        "sign-off",
+        "sign-off",
+        "A person’s word on the sources of a session or of the project, with a note; an entry of the audit holds its digest. "
+        "The name is recorded as claimed.",
+    ),
 )

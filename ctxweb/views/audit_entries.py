@@ -102,5 +102,5 @@ def _choices(filters: AuditFilters) -> tuple[Choice, ...]:
         Choice(name="status", label="status", value=filters.status, options=statuses),
         Choice(name="actor", label="by", value=filters.actor, options=None),
         Choice(name="pointer", label="pointer", value=filters.pointer, options=None),
-        Choice(name="session", label="session", value=filters.session, options=same((filters.session,)) if filters.session else ()),
+        *((Choice(name="session", label="session", value=filters.session, options=same((filters.session,))),) if filters.session else ()),
     )

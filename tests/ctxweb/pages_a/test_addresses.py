@@ -64,6 +64,6 @@ def test_the_fate_tab_appears_with_a_block_and_an_odd_record_is_an_alert() -> No
     tabs = {tab.id: tab for tab in TABS}
     assert tabs["fate"].address(session, Chosen()) is None
     assert tabs["view"].address(session, Chosen()) is None
-    assert tabs["import"].alert(session)
+    assert tabs["import"].alert(session, Chosen())
     assert tabs["import"].answer(session, Chosen()) == "9 of 10"
-    assert not tabs["import"].alert(Session(record_count=3, verdicts={"ok": 3}))
+    assert not tabs["import"].alert(Session(record_count=3, verdicts={"ok": 3}), Chosen())
