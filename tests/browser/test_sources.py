@@ -204,7 +204,7 @@ def test_facts_are_kept_with_the_keyboard_and_the_pages_are_accessible(watched: 
              "/audit", "/audit/entries", "/audit/drift")  # fmt: skip
     found = []
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         for address in pages:
             watched.go(address)
             found += [f"{scheme} {address}: {fault}" for fault in faults(page)]
