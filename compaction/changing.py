@@ -141,11 +141,15 @@ def _take_whole(changed: Changed, taken: frozenset[BlockId]) -> int:
 
 
 def _change_some(changed: Changed, taken: frozenset[BlockId], states: dict[BlockId, Edit], pricer: Pricer, left: int) -> int:
-    """Change the messages of which the batch touches some blocks, `left` in all, from the newest on; say how many were found."""
+    """Change the messages of which the batch touches some blocks, `left` in all, from the end that is nearer by their seqs; say how
+    many were found."""
     few = len(taken) <= FEW
     seqs = {block.seq for block in (*states, *taken)} if few else {block.seq for block in states}
     count = 0
-    for index in range(len(changed.after) - 1, -1, -1):
+    end = len(changed.after)
+    middle = changed.after[end // 2] if end else None
+    is_old = middle is not None and bool(seqs) and max(seqs) < middle.seqs[0]
+    for index in range(end) if is_old else range(end - 1, -1, -1):
         if count == left:
             break
         message = changed.after[index]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
@@ -21,12 +21,20 @@ from compaction.view import PromptView
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Firing:
-    """One run before a call: its trigger fired, or it changed something. One call can have several, each at its `moment`."""
+    """One run before a call: its trigger fired, or it changed something. One call can have several, each at its `moment`.
+
+    `seen` gives the view that the run was shown: that of a long session is put together when asked for, not kept for every call.
+    """
 
     call: int
     moment: Moment
-    before: PromptView
+    seen: Callable[[], PromptView] = field(repr=False, compare=False)
     compacted: Compacted
+
+    @property
+    def before(self) -> PromptView:
+        """The view that the run was shown. O(its messages)."""
+        return self.seen()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +48,14 @@ class Totals:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """One policy over one session. `firings` and `failures` are in the order of calls; `policy` is the one that ran."""
+    """One policy over one session. `firings` and `failures` are in the order of calls; `policy` is the one that ran,
+    `window` the context window that held, in tokens."""
 
     session: Replayable
     policy: Policy
+    window: int | None
     firings: Sequence[Firing]
     failures: tuple[Failure, ...]
-
-    @property
-    def window(self) -> int | None:
-        """The context window that held, in tokens: the session's, else the one that the policy assumes."""
-        return self.policy.window if self.session.facts.window is None else self.session.facts.window
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from compaction.ask import Ask, NoAsk, SummaryRequest, artifact_pointer
@@ -50,10 +51,11 @@ class ReplayAsk(NoAsk):
 
 
 def replay(session: Replayable, policy: Policy, *, count: Counting = "own", summaries: str = "stub", orphans: Orphans = "keep",
-           ask: Ask | None = None) -> Replay:  # fmt: skip
+           ask: Ask | None = None, window: int | None = None) -> Replay:  # fmt: skip
     """What `policy` would have done to the session.
 
     `count="exact"` reads limits in tokens as exact tokens. `summaries` names a summarizer, unless `ask` answers itself.
+    `window`, in tokens, comes before that of the session, and that before the policy's.
     `orphans`: `keep` counts a tool block without another half as a plain block, `strict` raises ProtocolError with the ids.
     """
     if orphans == "strict" and session.orphans:
@@ -62,30 +64,45 @@ def replay(session: Replayable, policy: Policy, *, count: Counting = "own", summ
     if ask is None:
         summarizer = summarizer_named(summaries, session.recorded_summaries(), last_seq=session.last_seq)
         ask = ReplayAsk(session.facts.public_id, summarizer)
-    run = _Run(session, counted, ask)
+    run = _Run(session, counted, ask, next((size for size in (window, session.facts.window, policy.window) if size is not None), None))
     run.through()
-    return Replay(session=session, policy=counted, firings=run.firings, failures=tuple(run.failures))
+    return Replay(session=session, policy=counted, window=run.window, firings=run.firings, failures=tuple(run.failures))
 
 
 class _Run:
     """One policy on its way through a session."""
 
-    def __init__(self, session: Replayable, policy: Policy, ask: Ask) -> None:
+    def __init__(self, session: Replayable, policy: Policy, ask: Ask, window: int | None) -> None:
         self.session = session
         self.policy = policy
         self.ask = ask
         self.firings: list[Firing] = []
         self.failures: list[Failure] = []
-        self.window = policy.window if session.facts.window is None else session.facts.window
+        self.window = window
         self._moments = {stage.when for stage in policy.stages}
         self._triggers = [(trigger, threshold(trigger, self.window)) for trigger in _triggers(policy)]
         self._place = Place.start(session, session.rendered(unit_named(policy.unit)))
+        self._arriving: PromptView | None = None
         self._wakes = self._all_wakes()
 
     def through(self) -> None:
         """All calls, from wake to wake."""
         while (call := self._next()) is not None:
-            self._place = self._place.after(call, self._at(call, self._place.view(call)))
+            self._let_fail(call)
+            self._arriving = self._place.view(call)
+            self._place = self._place.after(call, self._at(call, self._arriving))
+
+        self._let_fail(None)
+
+    def _let_fail(self, end: int | None) -> None:
+        """Note the calls before `end` (None: all) that hold too much, where no layer would be asked then: they need no view."""
+        if self.window is None or "overflow" in self._moments:
+            return
+        room, active, place = self.window - self.session.hidden, self.session.active, self._place
+        first = place.first_call(lambda k: place.tokens_at(k) > room)
+        if first is not None:
+            for call in active[bisect_left(active, first) : len(active) if end is None else bisect_left(active, end)]:
+                self._fail("would_have_failed", call, self.session.hidden + place.tokens_at(self.session.arrived(call)), self.window)
 
     def _next(self) -> int | None:
         """The next call at which something may happen."""
@@ -121,7 +138,8 @@ class _Run:
             compacted = exceeded.compacted
             self._fail("view_limit_exceeded", call, exceeded.tokens_after, exceeded.hard_limit)
         if compacted.edits or over or moment in ("asked", "overflow"):
-            self.firings.append(Firing(call=call, moment=moment, before=view, compacted=compacted))
+            seen = partial(self._place.view, call) if view is self._arriving else partial(_given, view)
+            self.firings.append(Firing(call=call, moment=moment, seen=seen, compacted=compacted))
         return compacted.view
 
     def _over(self, view: PromptView) -> bool:
@@ -146,10 +164,10 @@ class _Run:
         """All that can make a call worth a look."""
         wakes = [wake_of(stage.layer) for stage in self.policy.stages if stage.when in ("always", "arrival")]
         wakes += [_trigger_wake(trigger, limit, self.session.hidden) for trigger, limit in self._triggers]
-        if self.window is not None:
-            room = self.window - self.session.hidden
-            wakes.append(lambda place: place.first_call(lambda k: place.tokens_at(k) > room))
         if "overflow" in self._moments:
+            if self.window is not None:
+                room = self.window - self.session.hidden
+                wakes.append(lambda place: place.first_call(lambda k: place.tokens_at(k) > room))
             wakes.append(_listed(sorted(self.session.refused)))
         if self._answers:
             wakes.append(_listed(sorted(self.session.compact_calls)))
@@ -164,6 +182,10 @@ def _triggers(policy: Policy) -> tuple[Trigger, ...]:
 
 def _trigger_wake(trigger: Trigger, limit: float | None, hidden: int) -> Wake:
     return lambda place: place.call_over(trigger, limit, hidden)
+
+
+def _given(view: PromptView) -> PromptView:
+    return view
 
 
 def _listed(calls: Sequence[int]) -> Wake:

@@ -138,7 +138,7 @@ def _detail(lane: Lane, run: ReplayRun, rows: Sequence[FiringRow], *, sent: int)
     found = artifacts(run)
     public_id = history_id(session=lane.session.public_id, policy=run.policy, asked=asked)
     usual = policy_for(asked.base, stored.facts.kind, starts_from_summary=stored.starts_from_summary)
-    window = run.policy.window if stored.facts.window is None else stored.facts.window
+    window = run.replay.window
     trigger = run.replay.policy.trigger
     peak_call, peak = _peak(run)
     return ReplayDetail(

@@ -61,8 +61,7 @@ def deciding(run: ReplayRun, *, overhead: int) -> Deciding | None:
         return None
     factor = 1.0 if unit.of == "tokens" or trigger.count not in ("own", "estimate") else _tokens_a_character(run)
     of_messages = trigger.scope == "messages"
-    window = run.policy.window if run.lane.facts.window is None else run.lane.facts.window
-    limit, hard_limit = threshold(trigger, window), run.policy.guard.hard_limit
+    limit, hard_limit = threshold(trigger, run.replay.window), run.policy.guard.hard_limit
     base = overhead if of_messages else 0
     return Deciding(
         trigger=trigger,

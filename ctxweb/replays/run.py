@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from compaction.analysis.estimates import Estimator, constants_for
@@ -15,6 +14,7 @@ from compaction.history import FoldedCompaction, History
 from compaction.layers.clear_old_results import ClearOldResults
 from compaction.layers.clear_thinking import ClearThinking
 from compaction.layers.limit_by_kind import LimitByKind
+from compaction.layers.mask_tool_results import MaskToolResults
 from compaction.layers.result_budget import ResultBudget
 from compaction.layers.snip_messages import SnipMessages
 from compaction.layers.spill_results import SpillResults
@@ -31,7 +31,7 @@ from ctxweb.vocabulary import MECHANISM_ACTION
 
 MOST_LOOKS = 2_000_000  # calls × messages that a page looks at while its reader waits
 # of these compaction.replay.wakes tells when they can act
-FORESEEN = (ResultBudget, SpillResults, SnipMessages, ClearOldResults, ClearThinking, LimitByKind)
+FORESEEN = (ResultBudget, SpillResults, SnipMessages, ClearOldResults, ClearThinking, LimitByKind, MaskToolResults)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +73,9 @@ class ReplayRun:
 def replay_run(*, session: Session, revision: Revision, lane: Replayable, asked: ReplayAsked) -> ReplayRun:
     """Replay a lane; the caller holds it (`replayable_lane`). Raises ReplayRefused."""
     policy = asked.policy(lane)
-    lane = _with_window(lane, policy) if "window" in asked.limits else lane
+    window = policy.window if "window" in asked.limits else None
     try:
-        found = replay(lane, policy, count=asked.count, summaries=asked.summaries, orphans=asked.orphans)
+        found = replay(lane, policy, count=asked.count, summaries=asked.summaries, orphans=asked.orphans, window=window)
     except ProtocolError as error:
         raise ReplayRefused(str(error), field="orphans") from error
     counts = _counts(found)
@@ -87,13 +87,6 @@ def is_costly(policy: Policy, lane: Replayable) -> bool:
     """Whether a replay looks at every call of a long lane: a layer that always runs, and of which nobody knows when it can act."""
     looked_at = any(stage.when in ("always", "arrival") and not isinstance(stage.layer, FORESEEN) for stage in policy.stages)
     return looked_at and len(lane.calls) * len(lane.arrivals) > MOST_LOOKS
-
-
-def _with_window(lane: Replayable, policy: Policy) -> Replayable:
-    """The same lane, with what it has measured, as if its model had the window that was set."""
-    other = copy(lane)
-    other.facts = replace(lane.facts, window=policy.window)
-    return other
 
 
 def _counts(found: Replay) -> ChainMap[bytes, int]:
