@@ -16,13 +16,15 @@ Value = None | bool | int | float | str | Sequence["Value"] | Mapping[str, "Valu
 
 MOST_CHARS = 1_000_000
 MOST_DEPTH = 20
+BEFORE_A_VALUE = " \t[{,:"
 
 _PLAIN_OUT = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
 _RESERVED = re.compile(r"(?i:null|true|false|yes|no|on|off|y|n)")
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\[\]{},#&*!|>%@`?:-][^:#]*?)\s*:(?:\s+|$)""")
-_COMMENT = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?:^|(?<=\s))#.*$""")
+_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\[\]{},#&*!|>%@`?:-](?:[^:#]*[^\s:#])?)\s*:(?:\s+|$)""")
+_MARK = re.compile(r"""["'#]""")
+_QUOTED = {'"': re.compile(r'"(?:[^"\\]|\\.)*"'), "'": re.compile(r"'(?:[^']|'')*'")}
 _UNKNOWN_STARTS = ("&", "*", "!", "|", ">", "%", "@", "`", "?")
 
 
@@ -86,7 +88,7 @@ def _scalar(value: Value) -> str:
 def _lines(text: str) -> list[_Line]:
     found: list[_Line] = []
     for number, raw in enumerate(text.split("\n"), start=1):
-        line = _COMMENT.sub(lambda match: match.group(1) or "", raw).rstrip()
+        line = _without_comment(raw).rstrip()
         stripped = line.lstrip(" ")
         if stripped.startswith("\t"):
             raise YamlError(number, "is indented by a tab: use blanks")
@@ -95,6 +97,24 @@ def _lines(text: str) -> list[_Line]:
         if stripped and stripped != "---":
             found.append(_Line(number, len(line) - len(stripped), stripped))
     return found
+
+
+def _without_comment(line: str) -> str:
+    """The line up to its comment. A quote opens a text at the begin of a value only; one that is not closed is a plain character, and
+    so are those of its kind behind it: each part of a line is read once."""
+    quoted, at = dict(_QUOTED), 0
+    while mark := _MARK.search(line, at):
+        start, at = mark.start(), mark.end()
+        if mark.group() == "#":
+            if start == 0 or line[start - 1].isspace():
+                return line[:start]
+        elif (pattern := quoted.get(mark.group())) and (start == 0 or line[start - 1] in BEFORE_A_VALUE):
+            closed = pattern.match(line, start)
+            if closed:
+                at = closed.end()
+            else:
+                del quoted[mark.group()]
+    return line
 
 
 def _block(lines: list[_Line], at: int, indent: int, depth: int) -> tuple[Value, int]:

@@ -97,3 +97,38 @@ def test_what_is_not_known_is_refused_with_its_line(text: str, line: int) -> Non
     with pytest.raises(YamlError) as refused:
         load(text)
     assert refused.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: don't # it's gone\n", "don't"),
+        ("a: 'it''s # here' # gone\n", "it's # here"),
+        ('a: "x \\" # here" # gone\n', 'x " # here'),
+        ("a: x#y\n", "x#y"),
+        ('a: 5" # inches\n', '5"'),
+    ],
+)
+def test_a_comment_begins_outside_of_quotes_behind_a_blank(text: str, value: str) -> None:
+    assert load(text) == {"a": value}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" + '\\"' * 400_000,
+        "a" + " " * 900_000 + "b",
+        "x" + "'" * 900_001,
+        "'" + " ''" * 300_000,
+        'x "' + ' \\"' * 300_000,
+        "a b " * 220_000,
+        "- " * 400_000,
+        "a: [" * 200_000,
+        "#" * 900_000,
+    ],
+    ids=range(9),
+)
+def test_a_long_line_is_read_or_refused_in_one_pass(text: str) -> None:
+    """Each of them would take minutes where every quote or blank were looked at from every place before it."""
+    with contextlib.suppress(YamlError):
+        load(text)
