@@ -162,7 +162,7 @@ def _keep(request: HttpRequest, lane: Lane) -> HttpResponse:
 def replay_change(request: HttpRequest, session_id: str, history_id: str) -> HttpResponse:
     """Pin a kept replay, let it go again, or remove it."""
     lane = readable_lane(public_id=session_id, history_id=history_id)
-    what = asked.one_of(request.POST, "change", ("pin", "unpin", "remove"), "pin") if lane.is_replayed else ""
+    what = asked.one_of(request.POST, "change", ("pin", "unpin", "remove"), "") if lane.is_replayed else ""
     if what == "remove":
         history_drop(history=lane.history)
     elif what:

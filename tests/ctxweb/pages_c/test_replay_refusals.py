@@ -59,6 +59,13 @@ def test_limits_that_are_held_to_each_other_are_taken_together(session: Session)
         assert Client().get(address, limits).status_code == 200
 
 
+def test_a_change_that_nobody_knows_changes_no_kept_replay(session: Session) -> None:
+    kept = _post(session, b'{"policy": "pi"}').json()["id"]
+    for change, pinned in (("bogus", False), ("pin", True), ("", True), ("unpin", False)):
+        answer = Client().post(f"/s/{session.public_id}/replay/{kept}", {"change": change})
+        assert (answer.status_code, History.objects.get(public_id=kept).pinned) == (302, pinned)
+
+
 @pytest.mark.parametrize("ending", ["yaml", "yml", "json"])
 def test_the_command_reads_a_policy_from_a_file(session: Session, tmp_path: Path, ending: str) -> None:
     path, out = tmp_path / f"mine.{ending}", StringIO()
