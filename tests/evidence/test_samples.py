@@ -59,6 +59,9 @@ SAMPLES = {
     "anthropic_response.json": Expected("anthropic_messages", "main", 1, 1, 1, (0, 0), (
         Compacted(1, "recorded", "clear_tool_result", None, 23_000), Compacted(1, "recorded", "clear_thinking", None, 23_000),
         Compacted(1, "recorded", "summary", None, 23_000))),
+    # user, call, its result and the summary; the result is pruned at line 10, and line 13 tells of the summary: the prices are dsh's own
+    "dsh_session.jsonl": Expected("dsh", "main", 16, 4, 1, (1, 1), (
+        Compacted(10, "recorded", "prune_head_tail", 3_010, 24), Compacted(13, "recorded", "summary", 969, None))),
 }  # fmt: skip
 
 

@@ -16,9 +16,7 @@ from ctxweb.services.database_prepare import database_prepare
 
 
 class Command(BaseCommand):
-    help = (
-        "Check the hash chain of the audit with its key, its head, its anchors and its sign-offs. Exits with 1 where it does not hold."
-    )
+    help = "Check the hash chain of the audit with its key, its head, its anchors and its sign-offs. Exits with 1 where it does not hold."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
