@@ -1,7 +1,6 @@
 """Fixtures that every test may use."""
 
 import os
-import socket
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,30 +16,11 @@ from pytest_django import DjangoDbBlocker
 from ctxweb.append_only import triggers_create, triggers_drop
 from ctxweb.models import LOCAL, Project
 from ctxweb.services.search_index import index_clear
+from tests.local_services import SERVICES, answers, service_address
 from tests.program import Program
 
 hypothesis.settings.register_profile("house", deadline=None, database=None)  # no test depends on the speed of a machine
 hypothesis.settings.load_profile("house")
-
-SERVICES = {
-    # name: (variable, usual address)
-    "postgres": ("CTXWEB_TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"),
-    "redis": ("CTXWEB_TEST_REDIS_URL", "redis://127.0.0.1:6379/0"),
-}
-
-
-def service_address(name: str) -> str:
-    variable, usual = SERVICES[name]
-    return os.environ.get(variable) or usual
-
-
-def answers(address: str) -> bool:
-    parts = urlsplit(address)
-    try:
-        socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 0), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 def require_service(name: str) -> str:

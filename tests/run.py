@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-from tests.conftest import SERVICES, answers, service_address
+from tests.local_services import SERVICES, answers, service_address
 
 ON_SQLITE = "not stress"
 ON_POSTGRES = "not stress and not browser and not nodb"

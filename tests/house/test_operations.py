@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ctxweb import settings
-from tests.conftest import SERVICES
+from tests.local_services import SERVICES
 from tests.shared import REPO
 
 pytestmark = pytest.mark.nodb
