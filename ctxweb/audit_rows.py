@@ -10,6 +10,7 @@ from django.db.models import Max, QuerySet
 
 from compaction.sources.chain import AuditEntry as ChainEntry
 from compaction.sources.chain import Head
+from compaction.sources.verify_bundle import SIGNED_OFF as SIGNED_OFF
 from ctxweb.models import AuditEntry, AuditHead
 from ctxweb.storable import pointer_key
 
@@ -18,7 +19,6 @@ COLUMNS = (
     "finished_at", "run", "prev_hash", "hash", "mac",
 )  # fmt: skip
 NAMES = ("tenant", *COLUMNS[1:])  # what the chain calls them
-SIGNED_OFF = "signed_off"  # the status of an entry that records a sign-off
 ROWS_AT_ONCE = 2_000
 POINTERS_AT_ONCE = 10_000  # of a query: a page of any state asks once
 

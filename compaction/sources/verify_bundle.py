@@ -27,6 +27,7 @@ NOTHING = "0" * 64  # stands before the first entry
 MOST_BREAKS = 100
 MOST_LINE_BYTES = 16 * 1024**2
 
+SIGNED_OFF = "signed_off"  # the status of an entry that is about a person's word, not about a source
 Kind = Literal["edited", "deleted", "cut", "emptied", "reordered", "inserted", "forged", "rechained"]
 
 
@@ -297,6 +298,7 @@ def check_bundle(path: Path, *, key: bytes | None = None, anchor: Head | None = 
     if key is not None and not hmac.compare_digest(manifest_mac(key, manifest), str(manifest.get("mac"))):
         raise BundleError("the manifest was not written with this key")
     _check_statuses(parts.get("statuses", []), entries)
+    _check_sign_offs(parts.get("sign_offs", []), entries)
     return BundleReport(manifest=manifest, chain=chain, not_proved=tuple(_not_proved(chain, key, anchor, start)))
 
 
@@ -367,6 +369,12 @@ def _check_statuses(lines: Sequence[bytes], entries: Sequence[AuditEntry]) -> No
     latest = {entry.pointer: status_row(entry) for entry in entries}
     if [_object(line, "a status") for line in lines] != list(latest.values()):
         raise BundleError("the statuses are not those of the last entry of each pointer")
+
+
+def _check_sign_offs(lines: Sequence[bytes], entries: Sequence[AuditEntry]) -> None:
+    """The digest of the entry of a sign-off covers its name, note and time, which stand in a part of their own."""
+    if [hashlib.sha256(line).hexdigest() for line in lines] != [entry.digest for entry in entries if entry.status == SIGNED_OFF]:
+        raise BundleError("the sign-offs are not those of the chain: a name, a note or a time was changed, added or taken away")
 
 
 def status_row(entry: AuditEntry) -> dict[str, Any]:

@@ -128,7 +128,8 @@ def bundle(*, project: Project, now: datetime, after: int = 0) -> Iterator[bytes
     Raises Http404 where the chain has no such place."""
     start = _place(project, after)
     entries = list(entries_of(AuditEntry.objects.filter(project=project, seq__gt=after).order_by("seq")))
-    sign_offs = SignOff.objects.filter(project=project, seq__gt=after).order_by("seq").values()
+    end = entries[-1].seq if entries else after  # a sign-off that was written since has no entry here
+    sign_offs = SignOff.objects.filter(project=project, seq__gt=after, seq__lte=end).order_by("seq").values()
     return bundle_lines(
         entries,
         tenant=project.pk,

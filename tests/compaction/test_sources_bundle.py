@@ -32,7 +32,7 @@ def bundle(path: Path, entries: Sequence[AuditEntry] = CHAIN, *, key: bytes | No
 
 @pytest.fixture
 def exported(tmp_path: Path) -> Path:
-    return bundle(tmp_path / "audit.bundle", more={"sign_offs": [{"by": "alice", "note": "looked at"}]})
+    return bundle(tmp_path / "audit.bundle", more={"remarks": [{"by": "alice", "note": "looked at"}]})
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ def test_a_bundle_that_was_chained_again_holds_as_a_chain_and_fails_against_the_
     fields[2]["status"], fields[2]["digest"] = "missing", ""
     entries = list(append_all(Head(), (Look(**one) for one in fields), tenant=project.pk))
     forged = exported.parent / "forged.jsonl"
-    forged.write_bytes(b"".join(verify_lines(entries)))
+    forged.write_bytes(b"".join(verify_lines(entries, signed(exported))))
     assert check_bundle(forged).chain.count == 8
     with pytest.raises(BundleError, match="rechained at entry 8"):
         check_bundle(forged, anchor=anchor)
@@ -187,8 +187,26 @@ def test_a_bundle_that_was_chained_again_holds_as_a_chain_and_fails_against_the_
         check_bundle(forged, key=audit_key())
 
 
-def verify_lines(entries: list[verify_bundle.AuditEntry]) -> list[bytes]:
-    return list(bundle_lines(entries, tenant="local", tool="a forger", made_at="2026-10-01T00:00:00Z"))
+@pytest.mark.parametrize("forged", [{"note": "Seen: all is there."}, {"name": "Grace"}, {"at": "2026-01-01T00:00:00Z"}, None])
+def test_what_a_person_signed_cannot_be_changed_beside_its_chain(exported: Path, forged: dict[str, str] | None) -> None:
+    chain = [verify_bundle.AuditEntry(**json.loads(line)) for line in exported.read_bytes().splitlines() if b'"prev_hash"' in line]
+    signs = signed(exported)
+    for said, holds in ((signs, True), ([signs[0] | forged] if forged else [], False)):
+        exported.write_bytes(b"".join(verify_lines(chain, said)))
+        if holds:
+            assert check_bundle(exported).chain.count == 8
+            continue
+        with pytest.raises(BundleError, match="the sign-offs are not those of the chain"):
+            check_bundle(exported)
+
+
+def signed(bundle: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in bundle.read_bytes().splitlines() if b'"note"' in line]
+
+
+def verify_lines(entries: list[verify_bundle.AuditEntry], sign_offs: list[dict[str, Any]]) -> list[bytes]:
+    made_at = "2026-10-01T00:00:00Z"
+    return list(bundle_lines(entries, tenant="local", tool="a forger", made_at=made_at, more={"sign_offs": sign_offs}))
 
 
 def test_a_bundle_of_the_newest_entries_starts_at_a_known_place(project: Project, tmp_path: Path) -> None:
