@@ -47,7 +47,9 @@ class Watched:
     wrong: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> None:
+        """Open a page and wait until what it fetches by itself is there: a part that waits is dimmed."""
         self.page.goto(self.base + path, wait_until="load")
+        self.page.wait_for_function("!document.querySelector('.htmx-request') && !document.getAnimations().length")
 
     def watch(self) -> None:
         self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))
