@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from compaction.ask import Ask
 from compaction.layers.checks import check_texts, check_whole
-from compaction.layers.tool_results import cleared, is_clearable, results_of_tools
+from compaction.layers.tool_results import clearing, is_clearable, results_of_tools
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Mechanism
@@ -42,13 +42,8 @@ class ClearToolResults:
         """One state edit for each result that is cleared."""
         placeholder = Body.of(self.placeholder)
         old, kept = self._old(view, placeholder)
-        savings = [cleared(view, view.messages[at], visible, placeholder) for at, visible in old]
-        saved = sum(saving.own for saving in savings)
-        if not savings:
-            return Plan(skipped=f"no tool result to clear beyond the newest {self.keep}", settled=kept)
-        if saved < self.clear_at_least:
-            return Plan(skipped=f"{saved:,} would be saved < {self.clear_at_least:,}", settled=min(kept, old[-1][0]))
-        return Plan(edits=tuple(saving.edit for saving in reversed(savings)), settled=kept)
+        nothing = f"no tool result to clear beyond the newest {self.keep}"
+        return clearing(view, old, placeholder, at_least=self.clear_at_least, nothing=nothing, settled=kept)
 
     def _old(self, view: PromptView, placeholder: Body) -> tuple[list[tuple[int, VisibleBlock]], int]:
         """The results that are to be cleared with the places of their messages, newest first; and the place of the oldest message

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from compaction.ask import Ask
 from compaction.layers.checks import check_texts, check_whole
-from compaction.layers.tool_results import cleared, is_clearable, results_of_tools, turns_after
+from compaction.layers.tool_results import clearing, is_clearable, results_of_tools, turns_after
 from compaction.limits import Limits
 from compaction.messages import Body
 from compaction.transcript import Mechanism
@@ -43,13 +43,8 @@ class MaskToolResults:
         """One state edit for each result that is masked."""
         placeholder = Body.of(self.placeholder)
         beyond, kept = self._beyond(view, placeholder)
-        savings = [cleared(view, view.messages[at], visible, placeholder) for at, visible in beyond]
-        gain = sum(saving.own for saving in savings)
-        if not savings:
-            return Plan(skipped=f"no tool result beyond the newest {self.protect_tokens:,}", settled=kept)
-        if gain < self.least_gain:
-            return Plan(skipped=f"{gain:,} would be gained < {self.least_gain:,}", settled=min(kept, beyond[-1][0]))
-        return Plan(edits=tuple(saving.edit for saving in reversed(savings)), settled=kept)
+        nothing = f"no tool result beyond the newest {self.protect_tokens:,}"
+        return clearing(view, beyond, placeholder, at_least=self.least_gain, nothing=nothing, settled=kept)
 
     def _beyond(self, view: PromptView, placeholder: Body) -> tuple[list[tuple[int, VisibleBlock]], int]:
         """The results that are not protected with the places of their messages, newest first; and the place of the oldest message

@@ -5,13 +5,12 @@ A layer may run before every call of a long session, so messages that hold nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compaction.edits import clear
 from compaction.messages import Body
-from compaction.transcript import Edit
-from compaction.view import PromptView, ViewMessage, VisibleBlock
+from compaction.view import Plan, PromptView, ViewMessage, VisibleBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +20,6 @@ class Result:
     message: ViewMessage
     visible: VisibleBlock
     tool: str
-
-
-@dataclass(frozen=True, slots=True)
-class Saving:
-    """A planned edit of a result, and what it saves in the policy's own unit."""
-
-    edit: Edit
-    own: int
 
 
 def tool_results(view: PromptView, *, longer_than: int = 0, start: int = 0) -> Iterator[Result]:
@@ -49,9 +40,18 @@ def newest_results(view: PromptView) -> Iterator[Result]:
         yield from _results_of(message, names)
 
 
-def cleared(view: PromptView, message: ViewMessage, visible: VisibleBlock, placeholder: Body) -> Saving:
-    """The placeholder in place of a result that `is_clearable`."""
-    return Saving(clear(visible.block.id, placeholder), visible.own - view.pricer.block(visible.block, placeholder, message.shape))
+def clearing(
+    view: PromptView, old: Sequence[tuple[int, VisibleBlock]], placeholder: Body, *, at_least: int, nothing: str, settled: int
+) -> Plan:
+    """The placeholder in place of the results `old`, newest first with the places of their messages; nothing where that saves less
+    than `at_least` in the policy's own unit. `nothing` says why there may be none, `settled` from where on a result may go later."""
+    price = view.pricer.block
+    saved = sum(visible.own - price(visible.block, placeholder, view.messages[at].shape) for at, visible in old)
+    if not old:
+        return Plan(skipped=nothing, settled=settled)
+    if saved < at_least:
+        return Plan(skipped=f"{saved:,} would be saved < {at_least:,}", settled=min(settled, old[-1][0]))
+    return Plan(edits=tuple(clear(visible.block.id, placeholder) for _, visible in reversed(old)), settled=settled)
 
 
 def is_clearable(visible: VisibleBlock, placeholder: Body) -> bool:
