@@ -24,7 +24,7 @@ class PruneOldMessages:
     id: ClassVar[str] = "prune_old_messages"
     title: ClassVar[str] = "Drop the middle"
     lossy: ClassVar[bool] = True
-    mechanism: ClassVar[Mechanism] = "prune_head_tail"
+    mechanism: ClassVar[Mechanism] = "snip_messages"
     idempotent: ClassVar[bool] = True
 
     keep_recent_messages: int = 6

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Field, Router, Schema, Status
+from ninja import Body, Field, Router, Schema, Status
 
 from compaction.sources.pointers import MOST_POINTER_CHARS
 from ctxweb.queries.jobs import JobDetail, job_detail
@@ -28,7 +28,8 @@ class Verification(Schema):
     response={HTTPStatus.ACCEPTED: JobDetail},
     summary="Verify the sources of a session again, or one of them; answers with the job",
 )
-def verification_post(request: HttpRequest, session_id: str, given: Verification) -> Status[JobDetail]:
+def verification_post(request: HttpRequest, session_id: str, given: Body[Verification | None] = None) -> Status[JobDetail]:
     session, _ = readable_session(public_id=session_id)
-    job = verification_open(project=session.project, actor=given.actor, session=session.public_id, pointer=given.pointer)
+    asked = given or Verification.model_validate({})
+    job = verification_open(project=session.project, actor=asked.actor, session=session.public_id, pointer=asked.pointer)
     return Status(HTTPStatus.ACCEPTED, job_detail(public_id=job.public_id, now=timezone.now()))

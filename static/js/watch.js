@@ -1,11 +1,14 @@
 // Keeps the badges of sources as they are now, while a page with `data-watch` is open.
+// What sums them up (`data-fresh`) is fetched again once a badge has changed.
 // `data-events` is the stream, `data-badges` the answer that is asked for again where there is no stream.
 const POLL_MS = 1000;
+const CALM_MS = 300; // several badges change together
 const STATUS = /^\([\d,]+ (?:corrupt|missing|denied|unsupported)\) /;
 
 const watched = document.querySelector("[data-watch]");
 const known = new Map();
 let polling = 0;
+let freshening = 0;
 
 function show(said) {
   const news = [];
@@ -16,7 +19,10 @@ function show(said) {
     for (const place of watched.querySelectorAll(`[data-source="${badge.key}"]`)) {
       const made = document.createElement("template");
       made.innerHTML = badge.html;
+      if (place.isEqualNode(made.content.firstElementChild)) continue;
       place.replaceWith(made.content);
+      clearTimeout(freshening);
+      freshening = setTimeout(freshen, CALM_MS);
     }
   }
   const worst = said.worst.count ? `(${said.worst.count} ${said.worst.status}) ` : "";
@@ -27,6 +33,21 @@ function show(said) {
   }
   const told = watched.querySelector("[data-watch-said]");
   if (told && news.length) told.textContent = news.length === 1 ? `A source is ${news[0]} now.` : `${news.length} sources changed.`;
+}
+
+async function freshen() {
+  if (!document.querySelector("[data-fresh]")) return;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const place of document.querySelectorAll("[data-fresh]")) {
+      const fresh = page.getElementById(place.id);
+      if (fresh) place.replaceWith(fresh);
+    }
+  } catch {
+    // the server is away: the next change asks again
+  }
 }
 
 async function poll() {

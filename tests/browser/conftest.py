@@ -28,6 +28,11 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+# Ends with the last movement of the page; what moves without an end is not waited for.
+MOVED = """Promise.all(document.getAnimations()
+    .filter((one) => one.effect.getComputedTiming().endTime < Infinity)
+    .map((one) => one.finished.catch(() => 0)))
+    .then(() => 0)"""
 expect.set_options(timeout=20_000)  # ms; a busy machine is no fault of the page
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # playwright runs a loop in this thread, which Django takes for async code
 
@@ -49,7 +54,8 @@ class Watched:
     def go(self, path: str) -> None:
         """Open a page and wait until what it fetches by itself is there: a part that waits is dimmed."""
         self.page.goto(self.base + path, wait_until="load")
-        self.page.wait_for_function("!document.querySelector('.htmx-request') && !document.getAnimations().length")
+        expect(self.page.locator(".htmx-request")).to_have_count(0)
+        self.page.evaluate(MOVED)
 
     def watch(self) -> None:
         self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))

@@ -97,6 +97,9 @@ def test_badges_follow_what_becomes_of_a_source_within_two_seconds(
             change()
             expect(badge.locator(".tag")).to_have_text(status, timeout=FOLLOWS + BUSY)
             _says(page, status)
+            traced = f"{int(status == 'available')} of 1 source"
+            expect(page.locator("#finding")).to_contain_text(traced, timeout=FOLLOWS + BUSY)
+            expect(page.locator("#statuses")).to_contain_text(status)
         page.locator("table.items td.fact a").click()
         history = page.locator("table.history tbody tr")
         expect(history).to_have_count(len(steps) + 1)

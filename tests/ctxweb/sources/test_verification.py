@@ -189,6 +189,7 @@ def test_the_api_answers_with_a_job(project: Project) -> None:
     answer = Client().post(address, json.dumps({"actor": "Ann"}), content_type="application/json", headers=headers)
     assert (answer.status_code, answer.json()["kind"], answer.json()["state"]) == (202, "verify", "queued")
     work(Job.objects.get(public_id=answer.json()["id"]))
+    assert Client().generic("POST", address, headers=headers).status_code == 202  # nothing said: all of them, for whoever has the token
     assert entries(project) == [(f"transcript:{session.public_id}:2", "available", "verified_transcript_event")]
     assert (
         Client().post("/api/v1/sessions/nothere/verifications", b"{}", content_type="application/json", headers=headers).status_code == 404
