@@ -11,6 +11,7 @@ from ctxweb.models.jobs import Job
 from ctxweb.models.projects import LOCAL, Project
 from ctxweb.models.sessions import Block, Finding, Message, ModelCall, Revision, Session
 from ctxweb.models.sources import Record, Source
+from ctxweb.models.summaries import Breaker, CheckpointAnalysis, Summary, SummaryCall
 
 __all__ = [
     "LOCAL",
@@ -19,6 +20,8 @@ __all__ = [
     "AuditHead",
     "Block",
     "Body",
+    "Breaker",
+    "CheckpointAnalysis",
     "Compaction",
     "DurableDecision",
     "DurableItem",
@@ -37,5 +40,7 @@ __all__ = [
     "SignOff",
     "Source",
     "Span",
+    "Summary",
+    "SummaryCall",
     "TokenCount",
 ]

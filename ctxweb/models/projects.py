@@ -12,7 +12,8 @@ class Project(models.Model):
 
     `transcript_roots` and `artifact_roots` are folders of this machine, as absolute paths, below which sources are looked up;
     `manifest_keys` are Ed25519 public keys in hex that may sign the manifests of its artifact sets;
-    `verify_minutes` says how often all its sources are verified again, None for never.
+    `verify_minutes` says how often all its sources are verified again, None for never; `prefix_summaries` whether summaries may send
+    a session's own system prompt, tools and history as they were, so that a provider can reuse its prefix cache.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=LOCAL)
@@ -21,6 +22,7 @@ class Project(models.Model):
     artifact_roots = models.JSONField(default=list)
     manifest_keys = models.JSONField(default=list)
     verify_minutes = models.IntegerField(null=True)
+    prefix_summaries = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"project {self.id}"
