@@ -1,8 +1,8 @@
-"""Which head of a view a summary may stand for, and which tail stays: never with a tool call on one side and its result on the other."""
+"""Which part of a view a summary may stand for, and which stays: never with a tool call on one side and its result on the other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -36,3 +36,26 @@ def compactable(weights: Sequence[Weight], retain_tokens: int) -> int:
         if not open_calls:
             safe = index + 1
     return safe
+
+
+def without_halves(ids: Sequence[Iterable[str]], start: int, end: int) -> tuple[int, int]:
+    """The longest stretch inside the messages `start` to before `end` that splits no interaction; an empty one where there is none.
+
+    `ids` are the tool ids of each message of the view, of calls and of results alike: an id is a pair where it stands twice, and
+    an orphan, which binds nothing, where it stands once.
+    """
+    waiting: dict[str, int] = {}
+    pairs: list[tuple[int, int]] = []
+    for place, of_message in enumerate(ids):
+        for tool_id in of_message:
+            if tool_id in waiting:
+                pairs.append((waiting.pop(tool_id), place))
+            else:
+                waiting[tool_id] = place
+    for first, last in sorted(pairs, reverse=True):
+        if first < end <= last and start <= last:
+            end = max(start, first)
+    for first, last in sorted(pairs, key=lambda pair: pair[1]):
+        if first < start <= last < end:
+            start = last + 1
+    return start, max(start, end)

@@ -34,8 +34,11 @@ CTXWEB_DIFF_CHARS = _env.envint("CTXWEB_DIFF_CHARS", default=400_000)
 CTXWEB_BODY_PREVIEW_BYTES = _env.envint("CTXWEB_BODY_PREVIEW_BYTES", default=4096)
 CTXWEB_SEARCH_SECONDS = _env.envint("CTXWEB_SEARCH_SECONDS", default=2)
 CTXWEB_CONCURRENT_IMPORTS = _env.envint("CTXWEB_CONCURRENT_IMPORTS", default=2)
+CTXWEB_CONCURRENT_SUMMARIES = _env.envint("CTXWEB_CONCURRENT_SUMMARIES", default=1)
+CTXWEB_SUMMARY_MAX_TOKENS = _env.envint("CTXWEB_SUMMARY_MAX_TOKENS", default=4096)
 CTXWEB_REPLAY_LANES = _env.envint("CTXWEB_REPLAY_LANES", default=4)
 CTXWEB_DURABLE_ITEMS = _env.envint("CTXWEB_DURABLE_ITEMS", default=10_000)
+CTXWEB_CHECKPOINT_CHARS = _env.envint("CTXWEB_CHECKPOINT_CHARS", default=5_000_000)
 CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
 
 # --- sources: how they are verified and watched; stores and repositories stand in a file of their own

@@ -34,9 +34,12 @@ LIMITS = (
     ("CTXWEB_PAGE_ROWS", "rows", "a window of rows of a page or of its JSON twin"),
     ("CTXWEB_DIFF_LINES", "lines", "each text of a difference; what lies behind is not compared"),
     ("CTXWEB_DIFF_CHARS", "characters", "each text of a difference; what lies behind is not compared"),
+    ("CTXWEB_CHECKPOINT_CHARS", "characters", "the range of a checkpoint; the oldest blocks beyond are left out and counted"),
     ("CTXWEB_BODY_PREVIEW_BYTES", "bytes", "a text that is sent unasked"),
     ("CTXWEB_SEARCH_SECONDS", "seconds", "a search"),
     ("CTXWEB_CONCURRENT_IMPORTS", "imports", "imports at the same time"),
+    ("CTXWEB_CONCURRENT_SUMMARIES", "summaries", "summaries at the same time"),
+    ("CTXWEB_SUMMARY_MAX_TOKENS", "tokens", "a summary, and the answer of a model"),
 )
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from ctxweb.jobs import JobCancelled, JobLost, JobRun, SliceOver, job_claim, job_ring, jobs_running, jobs_waiting
 from ctxweb.models import Job, Source
 from ctxweb.services.audit import anchors_sweep
+from ctxweb.services.checkpoint_summarize import summary_work
 from ctxweb.services.folder_import import folder_import
 from ctxweb.services.history_replay import replay_work
 from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
@@ -27,7 +28,14 @@ from ctxweb.storage import StorageError, leftovers_remove
 SLICE_SECONDS = 50  # a long job is a chain of tasks of under a minute
 RETRY_SECONDS = 30
 SWEEP_BATCH = 20
-WORK: dict[str, Callable[[JobRun], None]] = {"import": import_run, "folder": folder_import, "replay": replay_work, "verify": verify_work}
+WORK: dict[str, Callable[[JobRun], None]] = {
+    "import": import_run,
+    "folder": folder_import,
+    "replay": replay_work,
+    "verify": verify_work,
+    "summary": summary_work,
+}
+LIMIT_OF_KIND = {"summary": "CTXWEB_CONCURRENT_SUMMARIES"}  # the other kinds have that of imports, each for itself
 _RETRIED_STORAGE = ("disk_full", "unwritable")
 _log = logging.getLogger(__name__)
 
@@ -38,8 +46,10 @@ def job_run(*, job_id: int) -> None:
     if job is None:
         _log.info("job %s is not there any more", job_id)
         return
-    if jobs_running(kind=job.kind) >= settings.CTXWEB_CONCURRENT_IMPORTS:
+    if jobs_running(kind=job.kind) >= getattr(settings, LIMIT_OF_KIND.get(job.kind, "CTXWEB_CONCURRENT_IMPORTS")):
         return  # the end of one of these, or the sweep, rings for it
+    if job.run_after is not None and job.run_after > timezone.now():
+        return  # it waits for a reason: the sweep rings when it is due
     claimed = job_claim(job_id=job_id)
     if claimed is not None:
         claimed_run(job=claimed, deadline=time.monotonic() + SLICE_SECONDS)
