@@ -31,6 +31,11 @@ def overview(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/", **parameters)
 
 
+def block_said(session: str, block: str) -> str:
+    """Where the block `seq.i` stands among the messages."""
+    return with_query(f"/s/{session}/messages", around=block.partition(".")[0]) + f"#b{block}"
+
+
 def messages(session: str, *, seq: int | None = None, **parameters: str | int | None) -> str:
     """The messages page; with `seq`, the window that holds that message, at its anchor."""
     anchor = f"#m{seq}" if seq is not None else ""
@@ -49,6 +54,23 @@ def ledger(session: str, **parameters: str | int | None) -> str:
 
 def fate(session: str, seq: int, i: int, *, h: str = "") -> str:
     return with_query(f"/s/{session}/b/{seq}.{i}", h=h)
+
+
+def checkpoints(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/checkpoints", **parameters)
+
+
+def checkpoint(session: str, key: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/checkpoints/{key}", **parameters)
+
+
+def checkpoint_range(session: str, key: str, **parameters: str | int | None) -> str:
+    """The checkpoint of this key beside the range that it replaced."""
+    return with_query(f"/s/{session}/checkpoints/{key}/range", **parameters)
+
+
+def checkpoint_diff(session: str, old: str, new: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/checkpoints/{old}..{new}", **parameters)
 
 
 def replay(session: str, **parameters: str | int | None) -> str:
@@ -133,6 +155,11 @@ def api_session(session: str, part: str = "") -> str:
 def api_history(history: str, part: str = "") -> str:
     """The history's twin, or a part of it: `ledger`, `calls/7/view`, `blocks/12.1/fate`."""
     return f"{API}/histories/{history}" + (f"/{part}" if part else "")
+
+
+def api_checkpoint(public_id: str, part: str = "") -> str:
+    """The checkpoint's twin, or a part of it: `range`, `diff/OTHER`."""
+    return f"{API}/checkpoints/{public_id}" + (f"/{part}" if part else "")
 
 
 def api_search(q: str, **parameters: str | int | None) -> str:

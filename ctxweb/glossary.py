@@ -51,7 +51,21 @@ GLOSSARY: tuple[tuple[str, str, str], ...] = (
     (
         "checkpoint",
         "checkpoint",
-        "A summary message that stands for a range of earlier messages.",
+        "A summary message that stands for a range of earlier messages. One that a model wrote is model output, not evidence: "
+        "no fact is ever taken from it.",
+    ),
+    (
+        "retention",
+        "retention",
+        "What a checkpoint still carries of its range: requests, constraints, decisions, open tasks and errors, and the paths, addresses, "
+        "identifiers and numbers that the user or the agent used. What a listing or a search only printed is not counted. "
+        "Kept: it stands there as it was or in other words. Changed: shortened, or with another value. Lost: no rule finds it.",
+    ),
+    (
+        "unfounded",
+        "not in the range",
+        "A sentence of a checkpoint with a name, or mostly words, that its range does not hold. It may come from the system prompt, "
+        "from files that were attached, or be made up.",
     ),
     (
         "source",

@@ -16,6 +16,7 @@ from django.utils.cache import patch_vary_headers
 
 from compaction.policies import POLICIES
 from ctxweb import addresses
+from ctxweb.checkpoints.rows import checkpoint_count
 from ctxweb.models import History, Session
 from ctxweb.queries.report import SOUND
 from ctxweb.queries.source_counts import NO_SOURCES, SourceCounts, session_sources
@@ -35,13 +36,15 @@ NAV = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
     """What the reader has selected, so that a change of tab keeps it: a call number, a block `seq.i`, and a replay that was
-    kept, by its public id, with the number of blocks that it removed; and how the session's sources stand."""
+    kept, by its public id, with the number of blocks that it removed; how the session's sources stand; and its number of
+    checkpoints."""
 
     call: int | None = None
     block: str | None = None
     history: str = ""
     removed: int = 0
     sources: SourceCounts = NO_SOURCES
+    checkpoints: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +194,13 @@ TABS: tuple[TabKind, ...] = (
         answer=lambda session, chosen: f"block {chosen.block}",
     ),
     TabKind(
+        id="checkpoints",
+        label="Checkpoints",
+        key="g c",
+        address=lambda session, chosen: addresses.checkpoints(session.public_id),
+        answer=lambda session, chosen: f"{chosen.checkpoints:,}" if chosen.checkpoints else "none",
+    ),
+    TabKind(
         id="replay",
         label="Replay",
         key="g r",
@@ -295,6 +305,7 @@ def session_frame(
         history=replayed.public_id if replayed else "",
         removed=int(replayed.report.get("removed_blocks", 0)) if replayed else 0,
         sources=session_sources(session=session.public_id),
+        checkpoints=checkpoint_count(session=session),
     )
     theme = request.COOKIES.get(THEME_COOKIE, "")
     return Frame(

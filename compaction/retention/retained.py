@@ -68,7 +68,7 @@ class Retention:
     @property
     def missed_first(self) -> tuple[Retained, ...]:
         """The lost items that are needed again most likely: statements, then names by their uses and how lately they were used."""
-        lost = sorted(self.of("lost"), key=lambda one: (*_urgency(one.item), one.item.id))
+        lost = sorted(self.of("lost"), key=lambda one: urgency(one.item))
         return tuple(lost[:MOST_LOST])
 
 
@@ -92,9 +92,10 @@ def retained(item: Item, index: SummaryIndex, said: Container[str] = frozenset()
     return _statement(item, index)
 
 
-def _urgency(item: Item) -> tuple[float, ...]:
+def urgency(item: Item) -> tuple[float | str, ...]:
+    """Sorts items by how likely they are needed again, the likeliest first."""
     statement = item.kind in ("constraint", "task")
-    return (not statement, -min(item.uses, 5), -item.last, RANK[item.kind])
+    return (not statement, -min(item.uses, 5), -item.last, RANK[item.kind], item.id)
 
 
 def _path(item: Item, index: SummaryIndex, said: Container[str]) -> Retained:

@@ -2,13 +2,26 @@
 
 from ninja import Router
 
-from ctxweb.api import audit, audit_sources, durable, durable_preview, histories, jobs, messages, replays, sessions, verifications
+from ctxweb.api import (
+    audit,
+    audit_sources,
+    checkpoints,
+    durable,
+    durable_preview,
+    histories,
+    jobs,
+    messages,
+    replays,
+    sessions,
+    verifications,
+)
 from ctxweb.api.base import make_api
 
 ROUTERS: tuple[Router, ...] = (
     sessions.router,
     messages.router,
     histories.router,
+    checkpoints.router,
     replays.router,
     jobs.router,
     durable.router,

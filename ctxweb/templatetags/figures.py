@@ -35,6 +35,15 @@ def approx(value: int | None) -> str:
 
 
 @register.filter
+def dollars(nano: int | None) -> str:
+    """Nano-dollars: `$0.0123`, under a hundredth of a cent in full."""
+    if nano is None:
+        return UNKNOWN
+    amount = nano / 1_000_000_000
+    return f"${amount:,.4f}" if not nano or abs(nano) >= 100_000 else f"${amount:.9f}".rstrip("0")
+
+
+@register.filter
 def signed(value: int | None) -> str:
     """A difference: `+3,285`, `−94,565`, `0`."""
     if value is None:

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from ctxweb.views.audit import audit, audit_sign_off, audit_verify
 from ctxweb.views.audit_entries import audit_drift, audit_entries
 from ctxweb.views.body import body
+from ctxweb.views.checkpoints import checkpoints
 from ctxweb.views.fate import fate
 from ctxweb.views.imports import imports
 from ctxweb.views.jobs import cancel, job, jobs, retry
@@ -34,6 +35,7 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/view/<int:n>", view, name="view"),
     path("s/<slug:session_id>/ledger", ledger, name="ledger"),
     path("s/<slug:session_id>/b/<str:block>", fate, name="fate"),
+    path("s/<slug:session_id>/checkpoints", checkpoints, name="checkpoints"),
     path("s/<slug:session_id>/replay", replay, name="replay"),
     path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
     path("s/<slug:session_id>/sources", sources, name="sources"),

@@ -41,7 +41,7 @@ PAGES = (
     "/s/{s}/?call=3&stack=kind", "/s/{s}/?as=table", "/s/{s}/messages", "/s/{s}/messages?kind=tool_result", "/s/{s}/view/{last}",
     "/s/{s}/view/{last}?against=1", "/s/{s}/view/{last}?against=1&ghosts=all", "/s/{s}/ledger", "/s/{s}/ledger?compaction=1",
     "/s/{s}/b/3.1", "/s/{s}/import", "/s/{s}/import/1", "/s/{s}/body/{digest}", "/jobs", "/jobs?state=failed", "/jobs/{job}", "/settings",
-    "/s/{s}/replay", "/s/{s}/replay?policy=workbuddy-s14&trigger=20000",
+    "/s/{s}/checkpoints", "/s/{s}/replay", "/s/{s}/replay?policy=workbuddy-s14&trigger=20000",
     *SOURCES,
 )  # fmt: skip
 TWINS = (
@@ -50,6 +50,7 @@ TWINS = (
     "sessions/{s}/records/1", "sessions/{s}/body/{digest}", "histories/{s}r", "histories/{s}r/calls/{last}/view?against=1",
     "histories/{s}r/calls/{last}/ghosts?against=1", "histories/{s}r/ledger", "histories/{s}r/blocks/3.1/fate", "jobs",
     "jobs/{job}", "health",
+    "sessions/{s}/checkpoints",
     "policies", "sessions/{s}/replay", "sessions/{s}/durable", "sessions/{s}/durable/preview", "sessions/{s}/durable/versions",
     "sessions/{s}/durable/versions/1",
     "sessions/{s}/durable/versions/1/difference", "audit", "audit/sources", "audit/chain", "audit/anchors", "audit/bundle",

@@ -11,7 +11,7 @@ from django.test import Client
 from ctxweb.models import Block, Compaction, Job, LedgerEntry, Record, Session
 from ctxweb.queries.sources import item_key
 from ctxweb.services.durable_keep import fact_keep
-from tests.evidence import other_pages, replay_page, session_pages, source_pages
+from tests.evidence import checkpoint_pages, other_pages, replay_page, session_pages, source_pages
 from tests.evidence.durable_rows import ANA, keep_durable
 from tests.evidence.elements import Element, page_of
 from tests.evidence.homes import demo_file, imported, shared_home
@@ -37,6 +37,7 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
     ),
     "ledger": ((session_pages.ledger, ("/s/{long}/ledger", "/s/{long}/ledger?kind=tool_result", "/s/{long}/ledger?compaction=1")),),
     "fate": ((session_pages.fate, ("/s/{long}/b/{edited}", "/s/{long}/b/{added}", "/s/{broken}/b/1.1")),),
+    "checkpoints": ((checkpoint_pages.checkpoints, ("/s/{long}/checkpoints", "/s/{broken}/checkpoints")),),
     "replay": (
         (replay_page.replay, ("/s/{long}/replay", "/s/{long}/replay?trigger=9000&hard_limit=12000",
                               "/s/{long}/replay?policy=learn-claude-code-s08", "/s/{broken}/replay?policy=dsh-basic",
