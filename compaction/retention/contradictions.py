@@ -24,6 +24,7 @@ FIGURE_SHARE = 0.75  # of the words of a fact beside its figures, where a senten
 LEAST_SHARED = 2
 FEW_WORDS = 2  # beside its choice; such a fact may be about any purpose
 MOST_SENTENCES = 5_000  # of a summary that are compared
+MOST_PAIRS = 1_000_000  # of an item and a sentence: with more items fewer sentences are
 MOST_QUOTE_CHARS = 240
 
 
@@ -48,7 +49,7 @@ class Contradiction:
 
 def contradictions(summary: str, state: DurableContextState) -> tuple[Contradiction, ...]:
     """The places where the summary says otherwise, by fact and item in the order of the state."""
-    told = [_Told.of(sentence) for sentence, _ in zip(sentences(summary), range(MOST_SENTENCES), strict=False)]
+    told = [_Told.of(sentence) for sentence, _ in zip(sentences(summary), range(most_sentences(state)), strict=False)]
     found: list[Contradiction] = []
     for fact in state.facts:
         one = _Told.of(Sentence(fact.content, 0))
@@ -74,6 +75,11 @@ def contradictions(summary: str, state: DurableContextState) -> tuple[Contradict
     return tuple(found)
 
 
+def most_sentences(state: DurableContextState) -> int:
+    """How many sentences of a summary are compared with so many items, the first ones."""
+    return min(MOST_SENTENCES, MOST_PAIRS // max(1, len(state.facts) + len(state.pending_items)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """A sentence with all that the rules ask of it. `options` are, by the place of a choice, those that it names."""
@@ -83,10 +89,13 @@ class _Told:
     words: frozenset[str]
     options: dict[int, frozenset[str]]
     negated: bool
+    hedged: bool
+    figures: dict[str, str]
 
     @classmethod
     def of(cls, sentence: Sentence) -> _Told:
-        return cls(sentence.text, sentence.line, content(sentence.text), chosen(sentence.text), is_negated(sentence.text))
+        text = sentence.text
+        return cls(text, sentence.line, content(text), chosen(text), is_negated(text), hedged=is_hedged(text), figures=dict(_figures(text)))
 
     def shares(self, other: _Told) -> bool:
         """Whether the other sentence holds most of the words of this one."""
@@ -99,7 +108,7 @@ def _against(fact: _Told, told: Iterable[_Told]) -> Iterator[tuple[Contradiction
         chosen = _other_choice(fact, other)
         if chosen:
             yield "other_choice", chosen, other
-        elif is_hedged(other.text):
+        elif other.hedged:
             continue
         elif fact.shares(other) and fact.negated != other.negated:
             yield "denied", _short(fact.text), other
@@ -128,12 +137,13 @@ def _same_purpose(place: int, fact_words: frozenset[str], words: frozenset[str])
 
 def _other_figure(fact: _Told, other: _Told) -> str:
     """A figure of the fact beside whose word the sentence has another one, where both are about one thing; "" where there is none."""
+    if not fact.figures or not other.figures:
+        return ""
     subject = frozenset(word for word in fact.words if not word.isdigit())
     if len(subject & other.words) < max(LEAST_SHARED, FIGURE_SHARE * len(subject)):
         return ""
-    theirs = dict(_figures(other.text))
     for beside, figure in _figures(fact.text):
-        if beside in theirs and figure not in theirs.values():
+        if beside in other.figures and figure not in other.figures.values():
             return f"{beside} {figure}"
     return ""
 

@@ -41,6 +41,7 @@ LEAST_WORDS_OF: dict[ItemKind, int] = {"request": 3, "constraint": 4, "fact": 6,
 _KIND_OF_SECTION: dict[str, ItemKind] = {"Asked": "request", "Constraints": "constraint", "Decisions": "fact", "Errors": "error"}
 _OF_HARNESS = ("The user doesn't want to proceed", "<tool_use_error>")  # a person said no; a call was malformed
 _FIGURES = re.compile(r"\d+")
+_LIST_MARK = re.compile(r"^(?:[-*•+]|\d{1,2}[.)])\s+(?:\[[ xX~]\]\s+)?")  # in front of a statement, no part of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +162,8 @@ def _sentences(piece: Piece, by: Speaker, answered: set[str | None], tools: dict
     for quote in _without_pastes(piece, answered, by):
         kind = _kind(piece, quote)
         if kind is not None and len(quote.line.split()) >= LEAST_WORDS_OF[kind] and not quote.line.startswith("|"):
-            yield kind, quote.line, _FIGURES.sub("#", _key(quote.line)) if kind == "error" else _key(quote.line)
+            line = _LIST_MARK.sub("", quote.line, count=1)
+            yield kind, line, _FIGURES.sub("#", _key(line)) if kind == "error" else _key(line)
 
 
 def _kind(piece: Piece, quote: Quote) -> ItemKind | None:

@@ -21,6 +21,7 @@ _CHUNK = re.compile(r"""https?://[^\s<>"'`)\]}|\\,]+|#\d{2,7}\b|[A-Za-z0-9_./@~+
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEX = re.compile(r"[0-9a-f]{7,40}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_MADE_UP = re.compile(r"https?://(?:[\w-]+\.)*(?:example\.(?:com|org|net)|(?:example|invalid))(?![\w.-])")  # RFC 2606: nobody's address
 _EXAMPLE = re.compile(r"(?:abc|def|123|456|567|789|0)+[a-f0-9]?")  # hashes that people make up
 _VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,5}){2,3}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -57,7 +58,7 @@ def _judged(chunk: str, before: str, prose: bool) -> Iterator[Name]:
     if not chunk or len(chunk) > MOST_NAME_CHARS or before == "*":  # the end of a pattern is no name
         return
     if chunk.startswith(("http://", "https://")):
-        if len(chunk) >= LEAST_URL:
+        if len(chunk) >= LEAST_URL and not _MADE_UP.match(chunk):
             yield Name("url", chunk, chunk.partition("://")[2].rstrip("/"))
     elif chunk[0] == "#" or chunk[0].isdigit() or chunk[:2] == "v0" or _VERSION.fullmatch(chunk):
         yield from _number_or_hash(chunk, before, prose)

@@ -38,10 +38,10 @@ _PENDING = re.compile(
 )
 _OPEN_BOX = re.compile(r"\s*[-*] \[ \] \S")
 _ERROR = re.compile(
-    r"^(?:[\w.]*(?:Error|Exception)\b[:(\s]|FAILED\b|FAIL\b|fatal:|panic:|error(?:\[\w+\])?:|Error:|E   \S|Traceback )"
+    r"^(?:[\w.]*(?:Error|Exception)\b[:\s]|CONFLICT \(|FAILED\b|FAIL\b|fatal:|panic:|error(?:\[\w+\])?:|Error:|E   \S|Traceback )"
     r"|\b(?:command not found|No such file or directory|Permission denied|timed out)\b"
 )
-_EXIT_CODE = re.compile(r"Exit code \d+")  # in front of what the command said
+_NOT_SAID = re.compile(r"Exit code \d+|(?:\[[\w-]+\] )?\$ .*")  # in front of what the command said: its end, and itself
 
 
 class Piece(NamedTuple):
@@ -115,7 +115,7 @@ def _errors(piece: Piece) -> Iterator[str]:
     if telling:
         yield telling[-1]
     elif piece.block.is_error and lines:
-        yield next((line for line in lines if not _EXIT_CODE.fullmatch(line)), lines[0])
+        yield next((line for line in lines if not _NOT_SAID.fullmatch(line)), lines[0])
 
 
 def _files(earlier: Iterable[str], pieces: Iterable[Piece]) -> Iterator[str]:

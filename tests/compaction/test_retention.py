@@ -51,7 +51,7 @@ TOLD = st.lists(
                 "We decided to use retry_with_backoff in src/queue/worker.py instead of a loop.",
                 '{"file_path":"src/queue/worker.py","new_string":"retry_with_backoff(4711)"}',
                 "Error: connection refused on port 54321",
-                "See https://example.org/a/long/page and commit 3f9ac21.",
+                "See https://docs.acme.dev/a/long/page and commit 3f9ac21.",
                 "端口 必须 是 18080，不要 改。",
                 "",
                 "\u0000�",
@@ -99,7 +99,9 @@ def test_each_item_names_blocks_in_which_it_was_said(told: list[Said], summary: 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("see https://example.org/x/y?q=1.", [("url", "https://example.org/x/y?q=1")]),
+        ("see https://docs.acme.dev/x/y?q=1.", [("url", "https://docs.acme.dev/x/y?q=1")]),
+        ("see https://example.com/x/y and http://a.example/b/c/d", []),
+        ("see https://example.company.dev/x", [("url", "https://example.company.dev/x")]),
         ("edit src/queue/worker.py:120", [("path", "src/queue/worker.py")]),
         ("open worker.py and /etc/app-name/conf", [("path", "worker.py"), ("path", "/etc/app-name/conf")]),
         ("commit 3f9ac21 fixes #512", [("hash", "3f9ac21"), ("number", "#512")]),
@@ -121,7 +123,7 @@ def test_names_are_what_somebody_may_need_word_for_word(text: str, found: list[t
         (("agent", "I edit src/queue/worker.py now"), "src/jobs/worker.py was edited", "path", ("changed", "other folder")),
         (("agent", "I edit src/queue/worker.py now"), "a worker was edited", "path", ("lost", "")),
         (("agent", "Calls retry_with_backoff here"), "it calls retryWithBackoff", "identifier", ("changed", "other spelling")),
-        (("user", "Read https://example.org/a/b first"), "read https://example.org/c", "url", ("changed", "other address")),
+        (("user", "Read https://docs.acme.dev/a/b first"), "read https://docs.acme.dev/c", "url", ("changed", "other address")),
         (
             ("user", "Never touch the production database."),
             "Do not touch the production database",
