@@ -10,6 +10,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterField(
+            model_name="job",
+            name="stage",
+            field=models.CharField(blank=True, max_length=24),
+        ),
         migrations.AddField(
             model_name="project",
             name="prefix_summaries",

@@ -24,7 +24,7 @@ class Job(models.Model):
     kind = models.CharField(max_length=30)
     key = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    stage = models.CharField(max_length=12, blank=True)
+    stage = models.CharField(max_length=24, blank=True)
     params = models.JSONField(default=dict)
     cursor = models.JSONField(default=dict)
     attempt = models.IntegerField(default=0)

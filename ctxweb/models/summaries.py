@@ -17,8 +17,8 @@ class Summary(models.Model):
     """What came of a summary job: a checkpoint that was kept, one that was refused, or a result that came too late.
 
     The range: `from_call` and `to_call` as asked, the blocks that they chose from the view of `to_call` as `blocks` (places
-    `SEQ.I` in the order of the view), the records that hold them as `first_pointer` and `last_pointer` with `range_sha256` over
-    their bytes. `view_sha256` is the digest of the view that it was made over, byte for byte the same afterwards.
+    `SEQ.I` in the order of the view), the records that hold them from `first_pointer` to `last_pointer`, with `range_sha256` over
+    the SHA-256 of each. `view_sha256` is the digest of the view that it was made over, byte for byte the same afterwards.
     `tokens`, `range_tokens`, `view_before`, `view_after`: exact tokens under the encoding of the session.
     `parent`: the summary that an incremental one was merged with; `parent_place`: the recorded checkpoint, where it was one.
     `objections` is what containment found, each with code, line and inert words; a refused one has a grave one or the reason

@@ -23,6 +23,7 @@ from ctxweb.services.importing.errors import ImportInterrupted, ImportRefused
 from ctxweb.services.importing.import_run import blob_release, import_run
 from ctxweb.services.importing.removing import source_remove
 from ctxweb.services.source_jobs import verify_work
+from ctxweb.services.summary_calls import calls_sweep
 from ctxweb.storage import StorageError, leftovers_remove
 
 SLICE_SECONDS = 50  # a long job is a chain of tasks of under a minute
@@ -57,9 +58,11 @@ def job_run(*, job_id: int) -> None:
 
 
 def jobs_sweep() -> None:
-    """Ring for the jobs that nobody works on, remove what dead writers left, and write the anchors of the audit that are due."""
+    """Ring for the jobs that nobody works on, remove what dead writers left, write the anchors of the audit that are due, and
+    count model calls as lost that no run waits for any more."""
     leftovers_remove()
     anchors_sweep()
+    calls_sweep()
     for kind in WORK:
         for job_id in jobs_waiting(kind=kind, limit=SWEEP_BATCH):
             job_ring(job=Job(pk=job_id))

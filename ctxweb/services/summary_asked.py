@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from typing import Any, get_args
 
 from django.conf import settings
@@ -24,6 +25,27 @@ class SummaryRefused(Exception):
         super().__init__(message)
         self.field = field
         self.code = code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why the summary cannot be made now. `field` names what to change, empty where nothing of the request can help."""
+
+    code: str
+    field: str
+    message: str
+
+
+class SummaryFailed(Exception):
+    """No summary came of a run. `code` is for programs, the message says what to do, without a word of the session.
+
+    `run_after`: the job is to be tried again then; None where that cannot help.
+    """
+
+    def __init__(self, code: str, message: str, *, run_after: datetime | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.run_after = run_after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
