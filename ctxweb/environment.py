@@ -3,8 +3,10 @@
 Only `ctxweb.settings` gives this module the process environment.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -44,6 +46,40 @@ class Environment:
         if number < least:
             raise ImproperlyConfigured(f"{name}={given!r} is too small: write at least {least}.")
         return number
+
+    def envdecimal(self, name: str, *, default: str, most: str = "1000000") -> Decimal:
+        """A number from 0 to `most`, exactly as it was written."""
+        given = self.text(name, default)
+        try:
+            number = Decimal(given)
+        except InvalidOperation:
+            raise ImproperlyConfigured(f"{name}={given!r} is no number: write one such as {default}.") from None
+        if not (number.is_finite() and 0 <= number <= Decimal(most)):
+            raise ImproperlyConfigured(f"{name}={given!r} is out of range: write a number from 0 to {most}.")
+        return number
+
+    def envurl(self, name: str, *, default: str = "") -> str:
+        """An address of a server, without the slash at its end."""
+        given = self.text(name, default)
+        parts = urlsplit(given)
+        if given and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment):
+            raise ImproperlyConfigured(
+                f"{name} is no address of a server: write http(s)://HOST[:PORT][/PATH], without a name or a password."
+            )
+        return given.rstrip("/")
+
+    def envjson(self, name: str) -> dict[str, Any]:
+        """A JSON object."""
+        given = self.text(name)
+        if not given:
+            return {}
+        try:
+            value = json.loads(given)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise ImproperlyConfigured(f"{name} holds no JSON object.")
+        return value
 
     def envpath(self, name: str, *, default: Path) -> Path:
         """An absolute path; a relative one starts at the folder that the command was called in."""

@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from ctxweb.configured import configured_sources
 from ctxweb.environment import Environment
 from ctxweb.home import Home
+from ctxweb.llm.prices import model_prices
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 _env = Environment(values=os.environ)
@@ -40,6 +41,21 @@ CTXWEB_REPLAY_LANES = _env.envint("CTXWEB_REPLAY_LANES", default=4)
 CTXWEB_DURABLE_ITEMS = _env.envint("CTXWEB_DURABLE_ITEMS", default=10_000)
 CTXWEB_CHECKPOINT_CHARS = _env.envint("CTXWEB_CHECKPOINT_CHARS", default=5_000_000)
 CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
+
+# --- models that may write summaries; without a key or an address none is asked
+CTXWEB_ANTHROPIC_API_KEY = _env.text("CTXWEB_ANTHROPIC_API_KEY")
+CTXWEB_ANTHROPIC_BASE_URL = _env.envurl("CTXWEB_ANTHROPIC_BASE_URL", default="https://api.anthropic.com")
+CTXWEB_ANTHROPIC_MODEL = _env.text("CTXWEB_ANTHROPIC_MODEL")
+CTXWEB_OPENAI_API_KEY = _env.text("CTXWEB_OPENAI_API_KEY")
+CTXWEB_OPENAI_BASE_URL = _env.envurl("CTXWEB_OPENAI_BASE_URL")
+CTXWEB_OPENAI_MODEL = _env.text("CTXWEB_OPENAI_MODEL")
+CTXWEB_LLM_STREAM = _env.envbool("CTXWEB_LLM_STREAM", default=True)
+CTXWEB_MODEL_PRICES = model_prices(_env.envjson("CTXWEB_MODEL_PRICES"), name="CTXWEB_MODEL_PRICES")
+CTXWEB_MODEL_WINDOW = _env.envint("CTXWEB_MODEL_WINDOW", default=0, least=0)
+CTXWEB_SUMMARY_INPUT_SHARE = _env.envdecimal("CTXWEB_SUMMARY_INPUT_SHARE", default="0.6", most="1")
+CTXWEB_SUMMARY_SESSION_CAP_USD = _env.envdecimal("CTXWEB_SUMMARY_SESSION_CAP_USD", default="1")
+CTXWEB_SUMMARY_DAY_CAP_USD = _env.envdecimal("CTXWEB_SUMMARY_DAY_CAP_USD", default="10")
+CTXWEB_SUMMARY_PROJECT_CAP_USD = _env.envdecimal("CTXWEB_SUMMARY_PROJECT_CAP_USD", default="100")
 
 # --- sources: how they are verified and watched; stores and repositories stand in a file of their own
 CTXWEB_SOURCES = configured_sources(_env.envpath("CTXWEB_SOURCES", default=HOME.root / "sources.json"))
