@@ -7,15 +7,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
+from typing import Protocol
 
-from compaction.history import History, Span
+from compaction.history import History
 from compaction.messages import Block, BlockId, Message
-from compaction.protocol_rules import Breach, ProviderRules, Turn, breaches_of_calls
+from compaction.protocol_rules import Breach, ProviderRules, Turn, breaches, breaches_of_calls, turns_of
 
 Prompt = tuple[int, tuple[Turn, ...]]
 
 
-def prompts_of(history: History, messages: Iterable[Message], rules: ProviderRules) -> Iterator[Prompt]:
+class Shown(Protocol):
+    """Where a block stood in the prompts, as far as is needed here: a `Span`, or a row of a store."""
+
+    @property
+    def block(self) -> BlockId: ...
+    @property
+    def from_call(self) -> int: ...
+    @property
+    def to_call(self) -> int | None: ...
+    @property
+    def position(self) -> float: ...
+
+
+def prompts_of(spans: Iterable[Shown], calls: Iterable[int], messages: Iterable[Message], rules: ProviderRules) -> Iterator[Prompt]:
     """The number of each call with what it was sent. O(calls × blocks of a view).
 
     A message is logged in pieces now and then: neighbouring messages of results are one where the provider takes a whole
@@ -23,26 +37,32 @@ def prompts_of(history: History, messages: Iterable[Message], rules: ProviderRul
     """
     known = {message.seq: message for message in messages}
     blocks = {block.id: block for message in known.values() for block in message.blocks}
-    begin, end = defaultdict[int, list[Span]](list), defaultdict[int, list[Span]](list)
-    for span in history.spans:
+    begin, end = defaultdict[int, list[Shown]](list), defaultdict[int, list[Shown]](list)
+    for span in spans:
         begin[span.from_call].append(span)
         if span.to_call is not None:
             end[span.to_call].append(span)
-    view: list[Span] = []
-    for call in history.calls:
-        for span in end[call.n]:
+    view: list[Shown] = []
+    for call in calls:
+        for span in end[call]:
             del view[bisect_left(view, span.position, key=_position)]
-        for span in begin[call.n]:
+        for span in begin[call]:
             insort(view, span, key=_position)
-        yield call.n, tuple(_merged(_turns(view, known, blocks), rules))
+        yield call, tuple(_merged(_turns(view, known, blocks), rules))
 
 
 def breaches_of_lane(history: History, messages: Iterable[Message], rules: ProviderRules) -> tuple[tuple[int, Breach], ...]:
     """What the prompts of a recorded lane break, each breach once, with the first call that has it."""
-    return tuple(breaches_of_calls(prompts_of(history, messages, rules), rules))
+    calls = [call.n for call in history.calls]
+    return tuple(breaches_of_calls(prompts_of(history.spans, calls, messages, rules), rules))
 
 
-def _turns(view: Iterable[Span], messages: Mapping[int, Message], blocks: Mapping[BlockId, Block]) -> Iterator[Turn]:
+def breaches_of_prompt(messages: Iterable[Message], rules: ProviderRules) -> tuple[Breach, ...]:
+    """What one prompt breaks, given as the messages that a call was sent."""
+    return breaches(tuple(_merged(turns_of(messages), rules)), rules)
+
+
+def _turns(view: Iterable[Shown], messages: Mapping[int, Message], blocks: Mapping[BlockId, Block]) -> Iterator[Turn]:
     for seq, spans in groupby(view, key=lambda span: span.block.seq):
         yield Turn(messages[seq].role, tuple([blocks[span.block] for span in spans]))
 

@@ -77,6 +77,10 @@ def replay(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/replay", **parameters)
 
 
+def units(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/units", **parameters)
+
+
 def sources(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/sources", **parameters)
 
@@ -141,6 +145,10 @@ def body(session: str, digest: str) -> str:
 
 def job(public_id: str) -> str:
     return f"/jobs/{public_id}"
+
+
+def api_units(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"{API}/sessions/{session}/units", **parameters)
 
 
 def api_sessions(**parameters: str | int | None) -> str:

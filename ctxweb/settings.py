@@ -40,6 +40,8 @@ CTXWEB_SUMMARY_MAX_TOKENS = _env.envint("CTXWEB_SUMMARY_MAX_TOKENS", default=409
 CTXWEB_REPLAY_LANES = _env.envint("CTXWEB_REPLAY_LANES", default=4)
 CTXWEB_DURABLE_ITEMS = _env.envint("CTXWEB_DURABLE_ITEMS", default=10_000)
 CTXWEB_CHECKPOINT_CHARS = _env.envint("CTXWEB_CHECKPOINT_CHARS", default=5_000_000)
+CTXWEB_UNIT_TEXTS = _env.envint("CTXWEB_UNIT_TEXTS", default=1000)
+CTXWEB_RULES_BLOCKS = _env.envint("CTXWEB_RULES_BLOCKS", default=500_000)
 CTXWEB_REPLAYS_KEPT = _env.envint("CTXWEB_REPLAYS_KEPT", default=20)
 
 # --- models that may write summaries; without a key or an address none is asked

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Literal, get_args
 
 from compaction.content_kinds import content_kind
-from compaction.counters.sizes import text_sizes
+from compaction.counters.sizes import TextSizes, text_sizes
 from compaction.counters.units import UNITS, Unit
 from compaction.messages import Block, BlockId, Body
 
@@ -22,6 +22,8 @@ TEXT_GROUPS: tuple[TextGroup, ...] = get_args(TextGroup)
 CHINESE_SHARE = 0.2  # of a text's first characters: a Chinese text holds names and blanks too
 JUDGED_CHARS = 4_096
 LEAST_TOKENS = 8  # a shorter text says more about rounding than about a unit
+
+_Counted = tuple[str, int, TextSizes]  # a text, its exact tokens, its lengths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +82,14 @@ def deviations(groups: Mapping[str, Iterable[str]], count: Callable[[str], int],
     """
     found: list[Deviation] = []
     for group, texts in groups.items():
-        counted = [(text, tokens) for text in texts if (tokens := count(text)) >= LEAST_TOKENS]
+        counted = [(text, tokens, text_sizes(text)) for text in texts if (tokens := count(text)) >= LEAST_TOKENS]
         found += [_deviation(group, unit, counted) for unit in units if counted and unit.id != "exact"]
     return tuple(found)
 
 
-def _deviation(group: str, unit: Unit, counted: Sequence[tuple[str, int]]) -> Deviation:
-    prices = [_price(unit, text, tokens) for text, tokens in counted]
-    ratios = sorted(own / tokens for own, (_, tokens) in zip(prices, counted, strict=True))
+def _deviation(group: str, unit: Unit, counted: Sequence[_Counted]) -> Deviation:
+    prices = [_price(unit, *each) for each in counted]
+    ratios = sorted(own / tokens for own, (_, tokens, _) in zip(prices, counted, strict=True))
     return Deviation(
         group=group,
         unit=unit.id,
@@ -95,13 +97,13 @@ def _deviation(group: str, unit: Unit, counted: Sequence[tuple[str, int]]) -> De
         of=unit.of,
         texts=len(ratios),
         own=sum(prices),
-        exact=sum(tokens for _, tokens in counted),
+        exact=sum(tokens for _, tokens, _ in counted),
         median=median(ratios),
         low=ratios[(len(ratios) - 1) // 10],
         high=ratios[len(ratios) - 1 - (len(ratios) - 1) // 10],
     )
 
 
-def _price(unit: Unit, text: str, tokens: int) -> int:
+def _price(unit: Unit, text: str, tokens: int, sizes: TextSizes) -> int:
     block = Block(id=BlockId(1, 1), kind="text", body=Body.of(text))
-    return unit.block(block, text_sizes(text), tokens, "text")
+    return unit.block(block, sizes, tokens, "text")

@@ -66,10 +66,13 @@ class Replayable:
         """The messages priced in the unit; the work is done once."""
         found = self._rendered.get(unit.id)
         if found is None:
-            self._measure()
-            pricer = Pricer(unit, texts=self.texts, counts=self.counts, sizes=self._sizes, count=self._count)
-            found = self._rendered[unit.id] = rendered(self._blocks(), pricer)
+            found = self._rendered[unit.id] = rendered(self._blocks(), self.pricer(unit))
         return found
+
+    def pricer(self, unit: Unit) -> Pricer:
+        """Prices in the unit, by what is known of the lane's texts."""
+        self._measure()
+        return Pricer(unit, texts=self.texts, counts=self.counts, sizes=self._sizes, count=self._count)
 
     def blocks_of(self, seq: int) -> tuple[BlockRow, ...]:
         """All blocks of a logged message."""

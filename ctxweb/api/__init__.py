@@ -5,6 +5,7 @@ from ninja import Router
 from ctxweb.api import (
     audit,
     audit_sources,
+    checkpoint_differences,
     checkpoints,
     durable,
     durable_preview,
@@ -13,6 +14,8 @@ from ctxweb.api import (
     messages,
     replays,
     sessions,
+    summaries,
+    units,
     verifications,
 )
 from ctxweb.api.base import make_api
@@ -22,7 +25,10 @@ ROUTERS: tuple[Router, ...] = (
     messages.router,
     histories.router,
     checkpoints.router,
+    checkpoint_differences.router,
+    summaries.router,
     replays.router,
+    units.router,
     jobs.router,
     durable.router,
     durable_preview.router,

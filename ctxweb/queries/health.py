@@ -37,6 +37,8 @@ LIMITS = (
     ("CTXWEB_CHECKPOINT_CHARS", "characters", "the range of a checkpoint; the oldest blocks beyond are left out and counted"),
     ("CTXWEB_BODY_PREVIEW_BYTES", "bytes", "a text that is sent unasked"),
     ("CTXWEB_SEARCH_SECONDS", "seconds", "a search"),
+    ("CTXWEB_UNIT_TEXTS", "texts", "the texts on which units are held against exact tokens; of more, as many are taken evenly"),
+    ("CTXWEB_RULES_BLOCKS", "blocks", "the blocks of all prompts of a lane that is checked as a whole by the rules of providers"),
     ("CTXWEB_CONCURRENT_IMPORTS", "imports", "imports at the same time"),
     ("CTXWEB_CONCURRENT_SUMMARIES", "summaries", "summaries at the same time"),
     ("CTXWEB_SUMMARY_MAX_TOKENS", "tokens", "a summary, and the answer of a model"),

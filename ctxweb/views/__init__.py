@@ -5,6 +5,9 @@ from django.urls import URLPattern, URLResolver, path
 from ctxweb.views.audit import audit, audit_sign_off, audit_verify
 from ctxweb.views.audit_entries import audit_drift, audit_entries
 from ctxweb.views.body import body
+from ctxweb.views.checkpoint import checkpoint
+from ctxweb.views.checkpoint_diff import checkpoint_diff
+from ctxweb.views.checkpoint_range import checkpoint_range
 from ctxweb.views.checkpoints import checkpoints
 from ctxweb.views.fate import fate
 from ctxweb.views.imports import imports
@@ -23,6 +26,7 @@ from ctxweb.views.source_preview import source_preview
 from ctxweb.views.source_proposals import source_proposal
 from ctxweb.views.source_versions import source_version, source_versions
 from ctxweb.views.sources import source_verify, sources
+from ctxweb.views.units import units
 from ctxweb.views.view import view
 from ctxweb.views.watch import source_badges, source_events
 
@@ -36,8 +40,12 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/ledger", ledger, name="ledger"),
     path("s/<slug:session_id>/b/<str:block>", fate, name="fate"),
     path("s/<slug:session_id>/checkpoints", checkpoints, name="checkpoints"),
+    path("s/<slug:session_id>/checkpoints/<slug:key>", checkpoint, name="checkpoint"),
+    path("s/<slug:session_id>/checkpoints/<slug:key>/range", checkpoint_range, name="checkpoint_range"),
+    path("s/<slug:session_id>/checkpoints/<slug:old>..<slug:new>", checkpoint_diff, name="checkpoint_diff"),
     path("s/<slug:session_id>/replay", replay, name="replay"),
     path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
+    path("s/<slug:session_id>/units", units, name="units"),
     path("s/<slug:session_id>/sources", sources, name="sources"),
     path("s/<slug:session_id>/sources/verify", source_verify, name="source_verify"),
     path("s/<slug:session_id>/sources/edit", source_edit, name="source_edit"),

@@ -23,7 +23,7 @@ def addresses(session: Session) -> Iterator[str]:
     yield from ("/", "/?import=1", "/?q=nothingholdsthis", "/search", "/search?q=the", "/jobs", f"/jobs/{Job.objects.all()[0].public_id}")
     yield from ("/settings", f"{own}/", f"{own}/?stack=kind", f"{own}/?as=table", f"{own}/messages", f"{own}/view/3?against=2")
     yield from (f"{own}/ledger", f"{own}/b/{block.seq}.{block.i}", f"{own}/import")
-    yield from (f"{own}/replay?trigger=6000&hard_limit=200000", f"{own}/replay?policy=learn-claude-code-s08")
+    yield from (f"{own}/replay?trigger=6000&hard_limit=200000", f"{own}/replay?policy=learn-claude-code-s08", f"{own}/units")
     kept = history_replay(session=session, revision=session.current, asked=replay_asked(limits={"trigger": 6_000})).history
     yield from (f"{own}/ledger?h={kept}", f"{own}/view/3?h={kept}", f"{own}/b/{block.seq}.{block.i}?h={kept}")
 

@@ -34,7 +34,8 @@ def told(events: list[Event], rules: object = ANTHROPIC) -> list[tuple[int, str,
 def test_each_prompt_is_what_its_call_was_sent_in_order() -> None:
     messages = [message(1, "user", "hi", "there"), tool_use(2, "a"), tool_result(3, "a")]
     events = lane(said(messages[0]), called(1), said(*messages[1:]), called(2))
-    prompts = dict(prompts_of(fold(events, SIZES), messages, ANTHROPIC))
+    history = fold(events, SIZES)
+    prompts = dict(prompts_of(history.spans, [call.n for call in history.calls], messages, ANTHROPIC))
     assert [[len(turn.blocks) for turn in prompts[call]] for call in (1, 2)] == [[2], [2, 1, 1]]
 
 

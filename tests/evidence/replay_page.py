@@ -37,3 +37,22 @@ def _balance(twin: Any) -> None:
         for told in twin["told"]:
             steps = [run[f"{unit}_before"] - run[f"{unit}_after"] for run in told["runs"]]
             assert told["before"][unit] - sum(steps) == told["after"][unit]
+
+
+def units(page: Element, twin: Any, get: Get) -> None:
+    """Every ratio by kind of text, the prompt in every unit, and each breach of a provider's rules."""
+    groups = [cell.text.split()[0] for cell in page.one("section", id="deviation").one("thead").all("th")[1:]]
+    shown = {}
+    for row in page.one("section", id="deviation").one("tbody").all("tr"):
+        title, *cells = (cell.text for cell in row.all("td"))
+        shown.update({(title.strip(), group): cell.split()[0] for group, cell in zip(groups, cells, strict=True)})
+    told = {(each["title"], each["group"]): f"{each['median']:.2f}" for each in twin["deviations"]}
+    assert {ratio for ratio in shown.values() if ratio != "–"} == set(told.values())
+    for (title, group), ratio in told.items():
+        assert ratio in [found for (name, of), found in shown.items() if of == group and name.startswith(title)]
+    for row, unit in zip(page.one("section", id="meter").one("tbody").all("tr"), twin["measured"], strict=True):
+        assert figure(row.cells[1]) == unit["messages"]
+    for rules in twin["rules"]:
+        section = page.one("section", id=f"rules-{rules['rules']}")
+        rows = section.one("tbody").all("tr") if rules["told"] else []
+        assert [figure(row.cells[0]) for row in rows] == [each["call"] for each in rules["told"]]

@@ -42,6 +42,7 @@ PAGES = (
     "/s/{s}/view/{last}?against=1", "/s/{s}/view/{last}?against=1&ghosts=all", "/s/{s}/ledger", "/s/{s}/ledger?compaction=1",
     "/s/{s}/b/3.1", "/s/{s}/import", "/s/{s}/import/1", "/s/{s}/body/{digest}", "/jobs", "/jobs?state=failed", "/jobs/{job}", "/settings",
     "/s/{s}/checkpoints", "/s/{s}/replay", "/s/{s}/replay?policy=workbuddy-s14&trigger=20000",
+    "/s/{s}/units",
     *SOURCES,
 )  # fmt: skip
 TWINS = (
@@ -51,7 +52,8 @@ TWINS = (
     "histories/{s}r/calls/{last}/ghosts?against=1", "histories/{s}r/ledger", "histories/{s}r/blocks/3.1/fate", "jobs",
     "jobs/{job}", "health",
     "sessions/{s}/checkpoints",
-    "policies", "sessions/{s}/replay", "sessions/{s}/durable", "sessions/{s}/durable/preview", "sessions/{s}/durable/versions",
+    "policies", "sessions/{s}/replay", "sessions/{s}/units",
+    "sessions/{s}/durable", "sessions/{s}/durable/preview", "sessions/{s}/durable/versions",
     "sessions/{s}/durable/versions/1",
     "sessions/{s}/durable/versions/1/difference", "audit", "audit/sources", "audit/chain", "audit/anchors", "audit/bundle",
     "audit/drift?since=2026-09-30T00:00:00Z",

@@ -43,6 +43,7 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
                               "/s/{long}/replay?policy=learn-claude-code-s08", "/s/{broken}/replay?policy=dsh-basic",
                               "/s/{long}/replay?policy=claude-code-spill&spill_results.longer_than=3000")),
     ),
+    "units": ((replay_page.units, ("/s/{long}/units", "/s/{long}/units?call=3", "/s/{broken}/units")),),
     "report": ((other_pages.report, ("/s/{long}/import", "/s/{broken}/import", "/s/{broken}/import?verdict=invalid_json")),),
     "record": ((other_pages.record, ("/s/{long}/import/1", "/s/{broken}/import/{odd}")),),
     "body": ((other_pages.body, ("/s/{long}/body/{digest}",)),),
