@@ -8,9 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from compaction.windows import assumed_window
-from ctxweb.llm.anthropic import AnthropicClient
 from ctxweb.llm.base import LlmClient
-from ctxweb.llm.openai_compatible import OpenAiCompatibleClient
 from ctxweb.llm.prices import ModelPrice, price_of
 
 
@@ -29,10 +27,22 @@ class SummarizerKind:
         return self.makes is not None
 
 
+def _anthropic(**access: Any) -> LlmClient:
+    from ctxweb.llm.anthropic import AnthropicClient  # 50 MB with its library, so only where somebody asks it
+
+    return AnthropicClient(**access)
+
+
+def _openai_compatible(**access: Any) -> LlmClient:
+    from ctxweb.llm.openai_compatible import OpenAiCompatibleClient
+
+    return OpenAiCompatibleClient(**access)
+
+
 SUMMARIZERS: tuple[SummarizerKind, ...] = (
     SummarizerKind(id="extractive", label="Extract by rules"),
-    SummarizerKind(id=AnthropicClient.id, label="Anthropic", settings="CTXWEB_ANTHROPIC", needs_key=True, makes=AnthropicClient),
-    SummarizerKind(id=OpenAiCompatibleClient.id, label="OpenAI-compatible server", settings="CTXWEB_OPENAI", makes=OpenAiCompatibleClient),
+    SummarizerKind(id="anthropic", label="Anthropic", settings="CTXWEB_ANTHROPIC", needs_key=True, makes=_anthropic),
+    SummarizerKind(id="openai_compatible", label="OpenAI-compatible server", settings="CTXWEB_OPENAI", makes=_openai_compatible),
 )
 
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from compaction.errors import EditError
 from ctxweb.models import History, ModelCall, Record, Revision, Session
 from ctxweb.recorded_view import recorded_view
-from ctxweb.services.summary_asked import SummaryAsked, SummaryRefused
+from ctxweb.services.summary_asked import EXTRACTIVE, Problem, SummaryAsked, SummaryRefused
+from ctxweb.services.summary_breaker import BreakerState
+from ctxweb.services.summary_calls import CapsLeft
+from ctxweb.services.summary_cost import model_plan
+from ctxweb.services.summary_prefix import RecordedPrompt
+from ctxweb.services.summary_prompts import prompt_version
 from ctxweb.services.summary_range import SummaryRange, incremental_range, summary_range
 
-__all__ = ["Problem", "SummaryAsked", "SummaryPlan", "SummaryRefused", "summary_plan"]
+__all__ = ["Planned", "Problem", "SummaryAsked", "SummaryPlan", "SummaryRefused", "summary_plan", "summary_planned"]
 
+EXTRACT_VERSION = "extract-1"
 LEAST_RANGE_TOKENS = 200  # a smaller range leaves a summary no room
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Why the summary cannot be made now. `field` names what to change, empty where nothing of the request can help."""
-
-    code: str
-    field: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +29,9 @@ class SummaryPlan:
 
     `from_call` … `to_call` are resolved; `blocks` are places `SEQ.I` in the order of the view. Sizes are exact tokens under the
     session's encoding. `parent`: the public id of the made checkpoint that it is merged with, `parent_place` the place of a recorded one.
+
+    Of a summarizer that asks a model: `input_tokens` (≈) of its prompt, the most that one call can cost in nano-dollars (None where no
+    price is known), what is left of the caps, and its breaker.
     """
 
     session: str
@@ -52,13 +52,34 @@ class SummaryPlan:
     is_moved: bool
     parent: str
     parent_place: str
+    is_model: bool
     model: str
+    shape: str
+    prompt_version: str
+    input_tokens: int
+    cost_nano: int | None
+    caps_left: CapsLeft | None
+    breaker: BreakerState | None
     problems: tuple[Problem, ...]
-    range: SummaryRange = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A plan with what it was made of. `recorded` is the prompt that shape `prefix` sends."""
+
+    plan: SummaryPlan
+    range: SummaryRange
+    revision: Revision
+    recorded: RecordedPrompt | None
 
 
 def summary_plan(*, session: Session, asked: SummaryAsked) -> SummaryPlan:
     """The plan; nothing is written and nobody is asked. Raises SummaryRefused for what can never be."""
+    return summary_planned(session=session, asked=asked).plan
+
+
+def summary_planned(*, session: Session, asked: SummaryAsked) -> Planned:
+    """The plan, and what the work goes on with."""
     revision = session.current
     if revision is None:
         raise SummaryRefused("the session has no published reading: import it again", field="session")
@@ -67,7 +88,8 @@ def summary_plan(*, session: Session, asked: SummaryAsked) -> SummaryPlan:
         raise SummaryRefused(f"from_call is {asked.from_call:,}: give 1 to {to_call:,}", field="from_call")
     found = _range(session, revision, asked, to_call)
     records = _records(revision, found)
-    return SummaryPlan(
+    model = model_plan(session=session, revision=revision, asked=asked, found=found)
+    plan = SummaryPlan(
         session=session.public_id,
         revision=revision.pk,
         asked=asked,
@@ -86,10 +108,17 @@ def summary_plan(*, session: Session, asked: SummaryAsked) -> SummaryPlan:
         is_moved=found.is_moved,
         parent=found.parent.public_id if found.parent is not None else "",
         parent_place=found.parent_place,
-        model="",
-        problems=tuple(_problems(found, asked)),
-        range=found,
+        is_model=asked.summarizer != EXTRACTIVE,
+        model=model.model,
+        shape=asked.shape if asked.summarizer != EXTRACTIVE else "",
+        prompt_version=EXTRACT_VERSION if asked.summarizer == EXTRACTIVE else prompt_version(asked.shape),
+        input_tokens=model.input_tokens,
+        cost_nano=model.cost_nano,
+        caps_left=model.caps_left,
+        breaker=model.breaker,
+        problems=(*_problems(found, asked), *model.problems),
     )
+    return Planned(plan=plan, range=found, revision=revision, recorded=model.recorded)
 
 
 def _to_call(revision: Revision, asked: SummaryAsked) -> int:

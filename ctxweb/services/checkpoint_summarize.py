@@ -1,6 +1,6 @@
 """A summary of a range of a view, made by a job and kept as a checkpoint. It changes no view and no durable state.
 
-The order of the work: the raw records of the range are there and unchanged, the plan is as it was when somebody asked, then the
+The order of the work: the plan is as it was when somebody asked, the raw records of the range are there and unchanged, then the
 summarizer, then what is wrong with its answer; the summary and the end of the job are one transaction.
 """
 
@@ -8,42 +8,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
-from compaction.checkpoints import checkpoint_text
-from compaction.containment import Objection, is_refused, objections
-from compaction.errors import EditError
-from compaction.messages import Body as TextBody
 from compaction.retention.canaries import Canary, canaries, planted
 from compaction.summarizers.extracts import extract
-from compaction.summary_prompt import SUMMARY_SECTIONS
 from ctxweb.importers.values import clean_text
-from ctxweb.jobs import FINAL, JobRun, job_open, job_ring
-from ctxweb.models import Body, Job, Revision, Session, Summary
-from ctxweb.services.checkpoint_plan import SummaryPlan, range_records, summary_plan
-from ctxweb.services.importing.bodies import bodies_store
+from ctxweb.jobs import FINAL, JobLost, JobRun, job_open, job_ring
+from ctxweb.models import Job, Session, Summary
+from ctxweb.services.checkpoint_plan import Planned, SummaryPlan, range_records, summary_plan, summary_planned
 from ctxweb.services.record_read import RecordUnreadable, records_differ
-from ctxweb.services.summary_asked import EXTRACTIVE, SummaryAsked, SummaryRefused, summary_asked
+from ctxweb.services.summary_asked import SummaryAsked, SummaryFailed, SummaryRefused, summary_asked
+from ctxweb.services.summary_calls import MOST_CALLS, call_judged, calls_lose, calls_of_round
+from ctxweb.services.summary_judge import TOO_LONG, Verdict, summary_verdict
+from ctxweb.services.summary_model import Written, model_summary
+from ctxweb.services.summary_prompts import told_tokens
 from ctxweb.services.summary_range import merged_pieces
+from ctxweb.services.summary_store import summary_result, summary_store
 
 KIND = "summary"
 KEPT = (Summary.State.KEPT, Summary.State.TRIAL)
 EXTRACT_SHARE = 4  # an extract has at most this part of its range
-EXTRACT_VERSION = "extract-1"
-
-
-class SummaryFailed(Exception):
-    """No summary came of a run. `code` is for programs, the message says what to do, without a word of the session."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def summary_open(*, session: Session, asked: SummaryAsked, actor: str, trigger: str = "manual", is_rung: bool = True) -> Job:
@@ -66,14 +54,19 @@ def summary_open(*, session: Session, asked: SummaryAsked, actor: str, trigger: 
 
 def summary_work(run: JobRun) -> None:
     """The work of such a job. Its result is `{"summary", "state", "tokens", "range_tokens"}`."""
+    calls_lose(job=run.job)
     kept = Summary.objects.filter(job=run.job, state__in=KEPT).first()
     if kept is not None:
-        run.end("succeeded", error=None, result=_result(kept))
+        run.end("succeeded", error=None, result=summary_result(kept))
         return
     try:
         _Work(run).go()
     except SummaryFailed as failed:
-        run.end("failed", error={"code": failed.code, "message": str(failed)})
+        error = {"code": failed.code, "message": str(failed)}
+        if failed.run_after is None:
+            run.end("failed", error=error)
+        else:
+            run.end("queued", error=error, run_after=failed.run_after)
 
 
 class _Work:
@@ -83,18 +76,31 @@ class _Work:
         self.run = run
         self.params: dict[str, Any] = run.job.params
         self.session = self._session()
-        self.plan = self._plan()
+        self.planned = self._planned()
+        self.put = canaries(self.planned.plan.range_sha256, self.planned.plan.asked.canaries)
+
+    @property
+    def plan(self) -> SummaryPlan:
+        return self.planned.plan
 
     def go(self) -> None:
-        plan = self.plan
-        with self.run.commit(is_progress=False, stage="range", unit="tokens", done=0, total=plan.range_tokens):
+        with self.run.commit(is_progress=False, stage="range", unit="tokens", done=0, total=None):
             pass
         self._check_archive()
-        put = canaries(plan.range_sha256, plan.asked.canaries)
-        text = clean_text(self._extract(put)).strip()
-        with self.run.commit(is_progress=False, stage="checking"):
-            pass
-        self._keep(text, put)
+        told = told_tokens(found=self.planned.range, asked=self.plan.asked)
+        while True:
+            written = self._write(told)
+            verdict = self._verdict(written)
+            try:
+                with self.run.commit(is_progress=False, stage="checking"):
+                    pass
+                if not self._may_ask_again(verdict):
+                    self._end(written, verdict)
+                    return
+            except JobLost:
+                self._store(written, verdict, state=Summary.State.SUPERSEDED)  # it came too late, and was paid for
+                raise
+            told //= 2
 
     def _session(self) -> Session:
         found = Session.objects.select_related("current__source", "project").filter(public_id=self.params["session"]).first()
@@ -102,138 +108,105 @@ class _Work:
             raise SummaryFailed("no_session", "The session is not there any more: import it again.")
         return found
 
-    def _plan(self) -> SummaryPlan:
+    def _planned(self) -> Planned:
         try:
-            plan = summary_plan(session=self.session, asked=summary_asked(self.params["asked"]))
+            planned = summary_planned(session=self.session, asked=summary_asked(self.params["asked"]))
         except SummaryRefused as refused:
             raise SummaryFailed(refused.code, f"{refused.field}: {refused}") from refused
-        if (plan.view_sha256, plan.parent) != (self.params["view_sha256"], self.params["parent"]):
-            what = f"The view of call {plan.to_call:,}, or the checkpoint before it, is not the one that was asked about: ask again."
-            raise SummaryFailed("view_changed", what)
+        plan = planned.plan
+        for name, value, what in (
+            ("view_sha256", plan.view_sha256, f"The view of call {plan.to_call:,}"),
+            ("parent", plan.parent, "The checkpoint that it is merged with"),
+            ("model", plan.model, "The model"),
+            ("prompt_version", plan.prompt_version, "The wording of the prompt"),
+        ):
+            if self.params[name] != value:
+                raise SummaryFailed(f"{name}_changed", f"{what} is not the one that was asked about: ask for the summary again.")
         if plan.problems:
             first = plan.problems[0]
             raise SummaryFailed(first.code, f"{first.field}: {first.message}" if first.field else first.message)
-        return plan
-
-    @property
-    def revision(self) -> Revision:
-        assert self.session.current is not None  # as `_session` checked
-        return self.session.current
+        return planned
 
     def _check_archive(self) -> None:
         """What a checkpoint stands for must be there to go back to, byte for byte."""
+        revision = self.planned.revision
         try:
-            records = range_records(revision=self.revision, found=self.plan.range)
-            differs = records_differ(source=self.revision.source, records=records)
+            differs = records_differ(source=revision.source, records=range_records(revision=revision, found=self.planned.range))
         except RecordUnreadable as error:
             raise SummaryFailed("archive_unreadable", str(error)) from error
         if differs is not None:
             message = f"Record {differs:,} of the source is not what was imported: restore the raw bytes from a backup, or import again."
             raise SummaryFailed("archive_differs", message)
 
-    def _extract(self, put: Sequence[Canary]) -> str:
-        found = self.plan.range
-        most = min(self.plan.asked.most_tokens, found.tokens // EXTRACT_SHARE)
-        pieces = planted(merged_pieces(found), put)
-        return extract(pieces, most_tokens=most, tokens=found.count, focus=self.plan.asked.focus)
+    def _write(self, told: int) -> Written:
+        if self.plan.is_model:
+            return model_summary(run=self.run, planned=self.planned, put=self.put, told=told)
+        return Written(text=_extracted(self.planned, self.put))
 
-    def _keep(self, text: str, put: Sequence[Canary]) -> None:
-        found = self.plan.range
-        pieces = planted(found.pieces, put)
-        wrong = objections(text, pieces, expected=self._expected(), count=found.count)
-        reason = self._refusal(text, wrong)
-        state = Summary.State.REFUSED if reason else Summary.State.TRIAL if put else Summary.State.KEPT
-        with transaction.atomic():
-            summary = self._store(text, put, wrong, state=state, reason=reason)
-            if reason:
-                self.run.end("failed", error={"code": "refused", "message": _refused(reason)}, result=_result(summary))
-            else:
-                self.run.end("succeeded", error=None, result=_result(summary))
-
-    def _expected(self) -> Sequence[Any]:
-        return () if self.plan.asked.summarizer == EXTRACTIVE else SUMMARY_SECTIONS
-
-    def _refusal(self, text: str, wrong: Sequence[Objection]) -> str:
-        """The code of the gravest objection, or of the rule of the view that the checkpoint breaks; empty where it may stand."""
-        if is_refused(wrong):
-            return next(one.code for one in wrong if one.grave)
-        found = self.plan.range
-        if found.count(checkpoint_text(text)) >= found.tokens:
-            return "not_smaller"
-        try:
-            found.replaced_by(text)
-        except EditError:
-            return "protocol"
-        return ""
-
-    def _store(self, text: str, put: Sequence[Canary], wrong: Sequence[Objection], *, state: str, reason: str) -> Summary:
-        plan, found = self.plan, self.plan.range
-        body = TextBody.of(text)
-        bodies_store(bodies=[body])
-        after = found.replaced_by(text).tokens if reason != "protocol" else plan.view_tokens
-        return Summary.objects.create(
-            public_id=secrets.token_hex(10),
-            project=self.session.project,
-            session=plan.session,
-            job=self.run.job,
-            attempt=self.run.job.attempt,
-            state=state,
-            reason=reason,
-            trigger=self.params["trigger"],
-            summarizer=plan.asked.summarizer,
-            model=plan.model,
-            shape="" if plan.asked.summarizer == EXTRACTIVE else plan.asked.shape,
-            prompt_version=self.params["prompt_version"],
-            params=plan.asked.to_json() | {"actor": self.params["actor"]},
-            from_call=plan.from_call,
-            to_call=plan.to_call,
-            blocks=list(plan.blocks),
-            first_pointer=plan.first_pointer,
-            last_pointer=plan.last_pointer,
-            range_sha256=plan.range_sha256,
-            view_sha256=plan.view_sha256,
-            body=Body.objects.get(digest=body.digest),
-            tokens=found.count(text),
-            range_tokens=plan.range_tokens,
-            view_before=plan.view_tokens,
-            view_after=after,
-            parent=found.parent,
-            parent_place=plan.parent_place,
-            objections=[asdict(one) for one in wrong],
-            canaries=[asdict(one) for one in put],
-            at=timezone.now(),
+    def _verdict(self, written: Written) -> Verdict:
+        verdict = summary_verdict(
+            text=written.text, found=self.planned.range, is_model=self.plan.is_model, nonce=written.nonce, put=self.put
         )
+        if written.call is not None and verdict.reason:
+            call_judged(call=written.call, code=verdict.reason)
+        return verdict
+
+    def _may_ask_again(self, verdict: Verdict) -> bool:
+        """Only for a shorter one, and once."""
+        return self.plan.is_model and verdict.reason in TOO_LONG and calls_of_round(job=self.run.job) < MOST_CALLS
+
+    def _end(self, written: Written, verdict: Verdict) -> None:
+        if verdict.reason:
+            with transaction.atomic():
+                summary = self._store(written, verdict, state=Summary.State.REFUSED)
+                error = {"code": f"refused_{verdict.reason}", "message": _refused(verdict.reason)}
+                self.run.end("failed", error=error, result=summary_result(summary))
+            return
+        with transaction.atomic():
+            summary = self._store(written, verdict, state=Summary.State.TRIAL if self.put else Summary.State.KEPT)
+            self.run.end("succeeded", error=None, result=summary_result(summary))
+
+    def _store(self, written: Written, verdict: Verdict, *, state: str) -> Summary:
+        return summary_store(
+            job=self.run.job,
+            session=self.session,
+            planned=self.planned,
+            text=written.text,
+            state=state,
+            reason=verdict.reason,
+            wrong=verdict.objections,
+            put=self.put,
+        )
+
+
+def _extracted(planned: Planned, put: Sequence[Canary]) -> str:
+    found, asked = planned.range, planned.plan.asked
+    most = min(asked.most_tokens, found.tokens // EXTRACT_SHARE)
+    text = extract(planted(merged_pieces(found), put), most_tokens=most, tokens=found.count, focus=asked.focus)
+    return clean_text(text).strip()
 
 
 def _key(session: Session, plan: SummaryPlan) -> str:
     """Of everything that the summary depends on: the same question is the same job."""
     asked = replace(plan.asked, from_call=plan.from_call, to_call=plan.to_call)
-    told = [KIND, session.project_id, plan.session, plan.view_sha256, _version(plan), plan.model, plan.parent, asked.to_json()]
+    told = [KIND, session.project_id, plan.session, plan.view_sha256, plan.prompt_version, plan.model, plan.parent, asked.to_json()]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def _version(plan: SummaryPlan) -> str:
-    return EXTRACT_VERSION
-
-
 def _params(session: Session, plan: SummaryPlan, actor: str, trigger: str) -> dict[str, Any]:
-    asked = replace(plan.asked, to_call=plan.to_call)
     return {
         "name": f"calls {plan.from_call:,}–{plan.to_call:,} of {plan.session} with {plan.asked.summarizer}",
         "session": plan.session,
         "project": session.project_id,
-        "asked": asked.to_json(),
+        "asked": replace(plan.asked, to_call=plan.to_call).to_json(),
         "view_sha256": plan.view_sha256,
         "parent": plan.parent,
-        "prompt_version": _version(plan),
+        "model": plan.model,
+        "prompt_version": plan.prompt_version,
         "actor": actor,
         "trigger": trigger,
     }
 
 
-def _result(summary: Summary) -> dict[str, Any]:
-    return {"summary": summary.public_id, "state": summary.state, "tokens": summary.tokens, "range_tokens": summary.range_tokens}
-
-
 def _refused(reason: str) -> str:
-    return f"The summary was refused ({reason.replace('_', ' ')}); it is kept for reading and stands for nothing."
+    return f"The summary was refused ({reason.replace('_', ' ')}); its text is kept for reading and stands for nothing."

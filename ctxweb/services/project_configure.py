@@ -1,4 +1,5 @@
-"""What a project has: roots of transcripts and artifacts, keys of manifests, and how often its sources are verified."""
+"""What a project has: roots of transcripts and artifacts, keys of manifests, how often its sources are verified, and what summaries
+may send."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ def project_configure(
     artifact_roots: Sequence[str] | None = None,
     manifest_keys: Sequence[str] | None = None,
     verify_minutes: int | None = None,
+    prefix_summaries: bool | None = None,
 ) -> Project:
     """Set what is given and leave the rest. Roots become absolute paths of folders that are there; keys are Ed25519 public keys,
     64 hex digits; 0 minutes end the schedule. Raises ProjectRefused, and then nothing is set."""
@@ -39,6 +41,8 @@ def project_configure(
         if verify_minutes < 0:
             raise ProjectRefused(f"verify_minutes is {verify_minutes}: give minutes, or 0 for never", field="verify_minutes")
         project.verify_minutes = verify_minutes or None
+    if prefix_summaries is not None:
+        project.prefix_summaries = prefix_summaries
     project.save()
     return project
 

@@ -17,7 +17,7 @@ from ctxweb.services.durable_versions import durable_reindex
 from ctxweb.services.history_replay import asked_from_json, history_replay
 from ctxweb.services.importing.removing import revision_remove
 from ctxweb.services.importing.tables import rows_delete
-from ctxweb.services.search_index import index_clear
+from ctxweb.services.search_index import bodies_index, index_clear
 from ctxweb.services.session_import import import_finish, import_open
 
 KEY = hashlib.sha256(b"rebuild").hexdigest()
@@ -96,9 +96,10 @@ def _drop_all(run: JobRun) -> None:
         revision_remove(revision_id=revision_id, commit=run.commit)
     for table in (Session, Record, Source, TokenCount):
         rows_delete(table, commit=run.commit)
+    rows_delete(Body, commit=run.commit, summaries=None)
     with run.commit():
         index_clear()
-    rows_delete(Body, commit=run.commit)
+        bodies_index(bodies=Body.objects.values_list("pk", "text"))  # the texts of summaries: no source has them
 
 
 def _import_all(run: JobRun, progress: Callable[[str], object]) -> None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from compaction.compact_tool import MOST_FOCUS_CHARS
 from compaction.retention.canaries import MOST_CANARIES
 from compaction.summary_prompt import PromptShape
+from ctxweb.llm.registry import SUMMARIZERS
 
 SHAPES: tuple[PromptShape, ...] = get_args(PromptShape)
 EXTRACTIVE = "extractive"
@@ -68,6 +69,9 @@ class SummaryAsked:
     max_tokens: int = 0
 
     def __post_init__(self) -> None:
+        summarizers = [kind.id for kind in SUMMARIZERS]
+        if self.summarizer not in summarizers:
+            raise SummaryRefused(f"the summarizer is one of {', '.join(summarizers)}", field="summarizer")
         if self.shape not in SHAPES:
             raise SummaryRefused(f"the shape is one of {', '.join(SHAPES)}", field="shape")
         if len(self.focus) > MOST_FOCUS_CHARS:

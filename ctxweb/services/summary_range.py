@@ -71,7 +71,7 @@ def summary_range(*, shown: RecordedView, from_call: int, keep_tokens: int) -> S
     start, end = (asked[0], asked[-1] + 1) if asked else (0, 0)
     if keep_tokens and messages:
         end = max(start, min(end, tail_from([message.tokens for message in messages], keep_tokens)))
-    found = without_halves([(*message.uses, *message.results) for message in messages], start, end)
+    found = without_halves([filter(None, (*message.uses, *message.results)) for message in messages], start, end)
     taken = tuple(message for message in messages[slice(*found)] if message.role not in HIDDEN_ROLES)
     pieces = tuple(piece for piece in pieces_of(taken, shown.view.pricer) if piece.text.strip())
     return SummaryRange(

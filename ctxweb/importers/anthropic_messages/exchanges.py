@@ -33,7 +33,7 @@ def exchange_of(value: Any) -> AnthropicExchange | None:
     """The exchange that a record tells of, None if it tells of none."""
     if not isinstance(value, dict):
         return None
-    request, response = _request(value), _response(value)
+    request, response = request_of(value), _response(value)
     if request is None and response is None:
         return None
     asked, answered = request or {}, response or {}
@@ -58,7 +58,8 @@ def is_response(value: Any) -> bool:
     return is_answer and (value.get("type") == "message" or "stop_reason" in value or isinstance(value.get("usage"), dict))
 
 
-def _request(value: JsonObject) -> JsonObject | None:
+def request_of(value: JsonObject) -> JsonObject | None:
+    """The body of the request that a record holds, None where it holds none."""
     candidates = (value, *(value[name] for name in REQUESTS if isinstance(value.get(name), Mapping)))
     return next((one for one in candidates if isinstance(one.get("messages"), list)), None)
 

@@ -1,4 +1,4 @@
-"""`manage.py project [ID] [--transcripts DIR...] [--artifacts DIR...] [--manifest-keys HEX...] [--verify-minutes N]`."""
+"""`manage.py project [ID] [--transcripts DIR...] [--artifacts DIR...] [--manifest-keys HEX...] [--verify-minutes N] …`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--artifacts", nargs="*", metavar="DIR", help="folders with SESSION/FILE; without any: none")
         parser.add_argument("--manifest-keys", nargs="*", metavar="HEX", help="Ed25519 public keys; without any: none")
         parser.add_argument("--verify-minutes", type=int, metavar="N", help="verify all sources every N minutes; 0: never")
+        parser.add_argument(
+            "--prefix-summaries", choices=("on", "off"), help="whether a summary may send a session's own system prompt, tools and history"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         database_prepare()
@@ -36,10 +39,10 @@ class Command(BaseCommand):
                 artifact_roots=options["artifacts"],
                 manifest_keys=options["manifest_keys"],
                 verify_minutes=options["verify_minutes"],
+                prefix_summaries=None if options["prefix_summaries"] is None else options["prefix_summaries"] == "on",
             )
         except ProjectRefused as error:
             raise CommandError(str(error)) from error
-        shown = {
-            name: getattr(project, name) for name in ("id", "name", "transcript_roots", "artifact_roots", "manifest_keys", "verify_minutes")
-        }
+        names = ("id", "name", "transcript_roots", "artifact_roots", "manifest_keys", "verify_minutes", "prefix_summaries")
+        shown = {name: getattr(project, name) for name in names}
         self.stdout.write(json.dumps(shown, indent=1))
