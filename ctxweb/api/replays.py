@@ -10,8 +10,6 @@ from django.utils import timezone
 from ninja import Router, Schema, Status
 from pydantic import ConfigDict
 
-from compaction.policies import POLICIES, policy_named
-from compaction.policy_json import setting_names
 from ctxweb.api.base import ApiError
 from ctxweb.api.histories import HistoryTwin, history_twin
 from ctxweb.queries.jobs import JobDetail, job_detail
@@ -52,7 +50,9 @@ def replay(
 ) -> ReplayDetail:
     lane = readable_lane(public_id=session_id)
     try:
-        asked = replay_asked(policy=policy, limits=_limits(policy, request.GET.dict()), count=count, summaries=summaries, orphans=orphans)
+        asked = replay_asked(
+            policy=policy, limits=limits_of(policy, request.GET.dict(), others=HOW), count=count, summaries=summaries, orphans=orphans
+        )
         return replayed(lane=lane, asked=asked).detail
     except ReplayRefused as refused:
         raise _refusal(refused) from refused
@@ -70,13 +70,6 @@ def replay_post(request: HttpRequest, session_id: str, given: ReplayRequest) -> 
         return _kept(lane, asked)
     except ReplayRefused as refused:
         raise _refusal(refused) from refused
-
-
-def _limits(policy: str, given: dict[str, str]) -> dict[str, str]:
-    """The limits of an address: its parameters beside those of the replay. One that the policy does not have is kept, to be refused."""
-    held = limits_of(policy, given)
-    known = setting_names(policy_named(policy)) if policy in {each.id for each in POLICIES} else given
-    return held | {name: value for name, value in given.items() if name not in known and name not in HOW}
 
 
 def _kept(lane: Lane, asked: ReplayAsked) -> Status[HistoryTwin | JobDetail]:

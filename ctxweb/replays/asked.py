@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
@@ -84,11 +84,18 @@ def replay_asked(
     return replace(asked, limits={name: held[name] for name in asked.limits})  # as numbers, however they were written
 
 
-def limits_of(policy: str, given: Mapping[str, str]) -> dict[str, str]:
-    """The limits among the parameters of an address: those that the policy has, where they are not empty and not its own."""
+def limits_of(policy: str, given: Mapping[str, str], *, others: Collection[str]) -> dict[str, str]:
+    """The limits among the parameters of an address, where they are not empty and not the policy's own; `others` are no limits.
+
+    One that the policy does not have is kept, to be refused: a misspelt limit would show another replay than the one that was meant.
+    """
     base = next((each for each in POLICIES if each.id == policy), None)
     usual = {} if base is None else setting_names(base)
-    return {name: given[name] for name, value in usual.items() if given.get(name) and given[name] != written(value)}
+    return {
+        name: value
+        for name, value in given.items()
+        if value and name not in others and not (name in usual and value == written(usual[name]))
+    }
 
 
 def written(value: Any) -> str:

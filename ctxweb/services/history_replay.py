@@ -6,6 +6,7 @@ replays are kept: a further one takes the place of the oldest that nobody pinned
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -72,9 +73,19 @@ def replay_keep(*, session: Session, revision: Revision, asked: ReplayAsked) -> 
     return _of_job(job) if ended else Kept(history=None, job=job)
 
 
-def replay_open(*, session: Session, asked: ReplayAsked) -> Job:
+def replays_follow(*, session: Session, before: int) -> None:
+    """Have the replays that were kept over an earlier state of the session, the revision `before`, made again over the present one:
+    they keep their ids. Within the caller's transaction."""
+    rows = History.objects.filter(revision=before, origin="replayed").order_by("created_at", "pk")
+    for policy, told, pinned in rows.values_list("policy_data", "settings", "pinned"):
+        with contextlib.suppress(ReplayRefused):  # this version replays it no more
+            replay_open(session=session, asked=asked_from_json({"policy": policy, **told}), pinned=pinned)
+
+
+def replay_open(*, session: Session, asked: ReplayAsked, pinned: bool = False) -> Job:
     """The one job of this replay, queued for a worker."""
     params = {"name": f"{asked.base.id} over {session.public_id}", "session": session.public_id, **asked_to_json(asked)}
+    params |= {"pinned": True} if pinned else {}
     key = hashlib.sha256(json.dumps([KIND, params], sort_keys=True).encode()).hexdigest()
     with transaction.atomic():
         job = job_open(kind=KIND, key=key, params=params)
@@ -96,6 +107,8 @@ def replay_work(run: JobRun) -> None:
     except ReplayRefused as error:
         run.end("failed", error={"code": "refused", "message": f"{error.field}: {error}"})
         return
+    if params.get("pinned"):
+        History.objects.filter(revision=session.current, public_id=kept.history).update(pinned=True)
     run.end("succeeded", done=1, total=1, result={"history": kept.history, "made": kept.made, "dropped": list(kept.dropped)})
 
 

@@ -23,7 +23,7 @@ from ctxweb.replays.run import is_costly
 from ctxweb.services.history_replay import history_drop, history_pin, replay_keep
 from ctxweb.views import asked
 from ctxweb.views.choices import Choice
-from ctxweb.views.replay_form import KnobGroup, address_of, asked_of, fields_of, how_choices, knob_groups, policy_choice
+from ctxweb.views.replay_form import KnobGroup, address_of, asked_of, fields_of, how_choices, knob_groups, policy_choice, variant_links
 from ctxweb.views.replay_words import Term, balances_of, detail_of, finding_of, notes_of, trigger_label
 
 STACKS = ("order", "kind")
@@ -42,6 +42,7 @@ class ReplayPage:
     own_address: str
     policy: PolicyRow
     chooser: Choice
+    variants: tuple[tuple[str, str, bool], ...]
     choices: tuple[Choice, ...]
     knobs: tuple[KnobGroup, ...]
     refused: str
@@ -113,6 +114,7 @@ def _page(request: HttpRequest, lane: Lane, found: ReplayAsked, *, refused: Repl
         own_address=address_of(session.public_id, found, stack=stack),
         policy=detail.policy if detail is not None else policy_row(found.base),
         chooser=policy_choice(found),
+        variants=variant_links(session.public_id, found),
         choices=how_choices(found),
         knobs=knob_groups(session, found, usual, reach=reach, given=request.GET if refused is not None else None),
         refused=str(refused) if refused is not None else "",

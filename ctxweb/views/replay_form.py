@@ -19,6 +19,7 @@ from ctxweb.views.choices import Choice, same
 
 NOTCHES = 200  # of a range
 LEAST_SHARE = 0.01
+NO_LIMITS = ("policy", "count", "summaries", "stack", "csrfmiddlewaretoken")  # parameters of the page beside the limits
 MAIN = ("trigger", "hard_limit", "window")
 WORDS = {"trigger": "trigger", "hard_limit": "hard limit", "window": "context window"}
 
@@ -48,11 +49,11 @@ class KnobGroup:
 
 
 def asked_of(query: QueryDict) -> ReplayAsked:
-    """The settings of an address. A field that is empty, or that the policy does not have, is not set. Raises ReplayRefused."""
+    """The settings of an address. An empty field is not set. Raises ReplayRefused."""
     policy = asked.text(query, "policy", longest=80) or USUAL_POLICY
     return replay_asked(
         policy=policy,
-        limits=limits_of(policy, {name: asked.text(query, name, longest=200) for name in query}),
+        limits=limits_of(policy, {name: asked.text(query, name, longest=200) for name in query}, others=NO_LIMITS),
         count=asked.text(query, "count", longest=20) or "own",
         summaries=asked.text(query, "summaries", longest=20) or "stub",
     )
@@ -75,6 +76,16 @@ def fields_of(found: ReplayAsked) -> tuple[tuple[str, str], ...]:
 def policy_choice(found: ReplayAsked) -> Choice:
     options = tuple((policy.id, policy.title) for policy in POLICIES)
     return Choice(name="policy", label="policy", value=found.base.id, options=options, any="")
+
+
+def variant_links(session: str, found: ReplayAsked) -> tuple[tuple[str, str, bool], ...]:
+    """The policy's variants by name: title, the page with their limits, and whether that is this one."""
+    links = []
+    for variant in found.base.variants:
+        limits = dict(variant.settings)
+        asked_so = ReplayAsked(base=found.base, limits=limits, count=found.count, summaries=found.summaries, orphans=found.orphans)
+        links.append((variant.title, address_of(session, asked_so), dict(found.limits) == limits))
+    return tuple(links)
 
 
 def how_choices(found: ReplayAsked) -> tuple[Choice, ...]:

@@ -16,6 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from ctxweb.models import Record, Revision, Session, Source
+from ctxweb.services.history_replay import replays_follow
 from ctxweb.services.importing.family import copies_settle, parents_settle
 
 _FROM_FACTS = (
@@ -57,6 +58,8 @@ def source_show(*, source: Source, revisions: list[Revision], growth: Growth | N
         )
         before.append(session.current_id)
         _place(revision, session, source)
+        if before[-1] is not None and session.current_id != before[-1]:
+            replays_follow(session=session, before=before[-1])
         shown.append(Shown(revision=revision.pk, status="imported" if made else "updated"))
     kept = Revision.objects.filter(source=source, state=Revision.State.DISCARDED, session__current=F("pk"))
     kept.update(state=Revision.State.READY)  # a lane that the longer state no longer shows

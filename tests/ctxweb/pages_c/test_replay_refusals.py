@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -100,3 +101,17 @@ def test_a_file_that_holds_no_policy_is_refused_with_its_place(session: Session,
 def _post(session: Session, body: bytes):  # type: ignore[no-untyped-def]  # the answer of a test client
     headers = {"Authorization": f"Bearer {settings.API_TOKEN}"}
     return Client().post(f"/api/v1/sessions/{session.public_id}/replays", body, content_type="application/json", headers=headers)
+
+
+def test_the_page_refuses_a_limit_that_the_policy_does_not_have(session: Session) -> None:
+    answer = Client().get(f"/s/{session.public_id}/replay?policy=pi&triger=9000")
+    assert answer.status_code == 400
+    assert "<code>triger</code>" in answer.content.decode()
+
+
+def test_the_page_offers_the_variants_of_a_policy_by_name(session: Session) -> None:
+    address = f"/s/{session.public_id}/replay"
+    assert "Planning preset" in Client().get(address, {"policy": "openhands-default"}).content.decode()
+    limits = {"trigger": 100, "summarise_keep_recent.keep_first": 6, "summarise_keep_recent.keep_messages": 43}
+    chosen = Client().get(address, {"policy": "openhands-default", **limits})
+    assert re.search(r'aria-current="true">Planning preset', chosen.content.decode())

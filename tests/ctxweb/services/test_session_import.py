@@ -11,9 +11,14 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db.models import F
 
 from ctxweb.home import Home
+from ctxweb.jobs import job_claim
 from ctxweb.models import Block, Body, History, Job, Message, ModelCall, Record, Revision, Session, Source, Span
+from ctxweb.replays.asked import replay_asked
+from ctxweb.services.history_replay import history_replay
+from ctxweb.services.jobs_run import claimed_run
 from ctxweb.services.session_import import ImportResult, import_enqueue, session_import
 from ctxweb.storage import blob_names, blob_read
 from tests.ctxweb.services.sessions_made import SESSION, entry, lines, session
@@ -228,3 +233,18 @@ def test_an_upload_is_stored_before_its_job_is_there(home: Home) -> None:
     assert job.state == Job.State.QUEUED
     assert list(blob_names()) == [hashlib.sha256(session(2)).hexdigest()]
     assert Session.objects.count() == 0
+
+
+def test_replays_that_were_kept_are_made_again_over_a_session_that_has_grown(home: Home, tmp_path: Path) -> None:
+    told = only(put(tmp_path, session(8)))
+    lane = Session.objects.select_related("current").get(public_id=told["session"])
+    assert lane.current is not None
+    kept = history_replay(session=lane, revision=lane.current, asked=replay_asked(limits={"trigger": 50, "hard_limit": 90}))
+    History.objects.filter(public_id=kept.history).update(pinned=True)
+    put(tmp_path, session(20))
+    (job,) = Job.objects.filter(kind="replay")
+    claimed = job_claim(job_id=job.pk)
+    assert claimed is not None
+    claimed_run(job=claimed)
+    (history,) = History.objects.filter(origin="replayed", revision__session__current=F("revision"))
+    assert (history.public_id, history.pinned) == (kept.history, True)
