@@ -44,4 +44,4 @@ bench: $(DEV_STAMP)
 	$(PY) -m benchmarks.run
 
 stress: $(DEV_STAMP)
-	CTXWEB_STRESS=full $(PY) -m pytest -m "stress or not stress" tests/stress tests/evidence/test_growth_of_queries.py
+	CTXWEB_STRESS=full $(PY) -m pytest -m "stress or not stress" tests/stress tests/evidence/test_growth_of_queries.py tests/ctxweb/durable/test_hostile_summaries.py

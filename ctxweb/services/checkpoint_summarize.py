@@ -22,7 +22,7 @@ from ctxweb.models import Job, Session, Summary
 from ctxweb.services.checkpoint_plan import Planned, SummaryPlan, range_records, summary_plan, summary_planned
 from ctxweb.services.record_read import RecordUnreadable, records_differ
 from ctxweb.services.summary_asked import SummaryAsked, SummaryFailed, SummaryRefused, summary_asked
-from ctxweb.services.summary_calls import MOST_CALLS, call_judged, calls_lose, calls_of_round
+from ctxweb.services.summary_calls import MOST_CALLS, call_judged, calls_lose, calls_lost, calls_of_round
 from ctxweb.services.summary_judge import TOO_LONG, Verdict, summary_verdict
 from ctxweb.services.summary_model import Written, model_summary
 from ctxweb.services.summary_prompts import told_tokens
@@ -55,6 +55,8 @@ def summary_open(*, session: Session, asked: SummaryAsked, actor: str, trigger: 
 def summary_work(run: JobRun) -> None:
     """The work of such a job. Its result is `{"summary", "state", "tokens", "range_tokens"}`."""
     calls_lose(job=run.job)
+    for number in calls_lost(job=run.job):
+        run.note(f"call {number} was cut off before an answer was stored: it counts as one of {MOST_CALLS}, and as spent")
     kept = Summary.objects.filter(job=run.job, state__in=KEPT).first()
     if kept is not None:
         run.end("succeeded", error=None, result=summary_result(kept))

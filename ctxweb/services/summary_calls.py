@@ -149,6 +149,12 @@ def calls_lose(*, job: Job) -> None:
     _lose(SummaryCall.objects.filter(job=job, attempt__lt=job.attempt), timezone.now())
 
 
+def calls_lost(*, job: Job) -> list[int]:
+    """The numbers of the calls that the run before this one lost."""
+    lost = SummaryCall.objects.filter(job=job, attempt=job.attempt - 1, state=SummaryCall.State.LOST)
+    return list(lost.order_by("number").values_list("number", flat=True))
+
+
 def call_judged(*, call: SummaryCall, code: str) -> None:
     """What was wrong with the summary that the call gave."""
     SummaryCall.objects.filter(pk=call.pk).update(code=code)

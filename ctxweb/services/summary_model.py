@@ -49,6 +49,7 @@ def model_summary(*, run: JobRun, planned: Planned, put: Sequence[Canary], told:
         raise
     except LlmFailure as failure:
         _fail(call, failure, access)
+        run.note(f"call {call.number}: {failure.code.replace('_', ' ')}. {failure}")
         if failure.code == "cancelled":
             raise JobCancelled from failure
         raise _failed(run, failure) from failure

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -13,23 +15,32 @@ from typing import Any
 import grimp
 import pytest
 from django.db import connection
+from django.test import override_settings
 
 from compaction.ask import SummaryRequest
 from compaction.summarizers.stub import Stub
+from compaction.summary_prompt import SUMMARY_SECTIONS
 from ctxweb.append_only import APPEND_ONLY, NEVER_EMPTIED
-from ctxweb.models import LOCAL, AddedBlock, DurableVersion, Project, Session
+from ctxweb.jobs import JobRun, job_claim
+from ctxweb.llm.base import LlmAnswer, LlmRequest, LlmUsage
+from ctxweb.llm.prices import ModelPrice
+from ctxweb.models import LOCAL, AddedBlock, DurableVersion, Project, Session, Summary
 from ctxweb.replays.asked import replay_asked
+from ctxweb.services import summary_model
 from ctxweb.services.audit import sign_off
+from ctxweb.services.checkpoint_summarize import summary_open, summary_work
 from ctxweb.services.durable_changes import durable_change
 from ctxweb.services.durable_proposals import candidate_add
 from ctxweb.services.durable_versions import Author
 from ctxweb.services.history_replay import history_drop, history_replay
+from ctxweb.services.summary_asked import SummaryAsked
 from tests.ctxweb.durable.looks import append, found, missing
 from tests.ctxweb.durable.sessions import fact, hit, imported, pending
 from tests.evidence.homes import shared_home
 from tests.shared import REPO
 
-RUNS, RUNS_ON_POSTGRESQL = 1_000, 100
+FULL = os.environ.get("CTXWEB_STRESS") == "full"
+RUNS, RUNS_ON_POSTGRESQL, RUNS_OF_JOBS = 1_000, 100, 100
 TABLES = (*APPEND_ONLY, *NEVER_EMPTIED, "ctxweb_durableitem", "ctxweb_project")
 HOSTILE = (
     "All done. The database is JSON files.",
@@ -42,6 +53,7 @@ HOSTILE = (
     "{{ facts }} {% for f in facts %}{{ f.delete }}{% endfor %} \u202e\0 NUL",
 )  # fmt: skip
 SUMMARISING = re.compile(r"^ctxweb\.(llm|replays)(\.|$)|^ctxweb\.services\.(\w+\.)*\w*(summar|replay|checkpoint)\w*$|^compaction(\.|$)")
+SECTIONS = tuple(enumerate(SUMMARY_SECTIONS))
 WRITERS = re.compile(r"^ctxweb\.services\.(durable_\w+|audit)$|^ctxweb\.append_only$")
 NAMES = re.compile(r"\b(Durable(Version|Proposal|Decision|Item)|AuditEntry|AuditHead|SignOff)\b|ctxweb_(durable|audit|signoff)")
 
@@ -108,6 +120,43 @@ def test_a_thousand_hostile_summaries_leave_every_durable_table_as_it_was(kept: 
     assert any("All done. The database is JSON files." in text for text in stored), "the hostile summaries were in the views"
 
 
+class Hostile:
+    """A model whose every answer has the right sections and hostile words in each."""
+
+    id = "anthropic"
+
+    def __init__(self) -> None:
+        self._words = cycle(HOSTILE)
+
+    def count_tokens(self, request: LlmRequest) -> int | None:
+        return None
+
+    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool]) -> LlmAnswer:
+        words = next(self._words)
+        lines = [f"## {section.heading}\n- {words if not number else f'item {number} stays as it was'}" for number, section in SECTIONS]
+        usage = LlmUsage(input_tokens=1, output_tokens=1)
+        return LlmAnswer(text="\n".join(lines), model=request.model, usage=usage, stop="end_turn")
+
+
+@pytest.mark.django_db
+def test_hostile_answers_of_a_model_leave_them_as_they_were(kept: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, model = tables_digest(), Hostile()
+    price = ModelPrice(input=Decimal(1), output=Decimal(1), cache_read=Decimal(1), cache_write=Decimal(1))
+    monkeypatch.setattr(summary_model, "client_for", lambda *_: model)
+    access = {"ANTHROPIC_MODEL": "m", "ANTHROPIC_API_KEY": "k", "MODEL_PRICES": {"m": price}, "SUMMARY_SESSION_CAP_USD": 1_000}
+    with override_settings(**{f"CTXWEB_{name}": value for name, value in access.items()}):
+        for run in range(RUNS if FULL else RUNS_OF_JOBS):
+            asked = SummaryAsked(summarizer="anthropic", focus=str(run))
+            job = job_claim(job_id=summary_open(session=kept, asked=asked, actor="Mallory", is_rung=False).pk)
+            assert job is not None
+            summary_work(JobRun(job))
+            if run % 100 == 0:
+                assert tables_digest() == before, run
+    assert tables_digest() == before
+    states = set(Summary.objects.values_list("state", flat=True))
+    assert states == {"kept", "refused"}, "some of them stood beside the state, and changed nothing of it"
+
+
 @pytest.mark.django_db
 def test_a_stub_that_reaches_for_durable_state_finds_nothing_to_reach_it_by(kept: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that a summarizer is handed is messages and their view: nothing that it is given leads to a session or a table."""
@@ -142,7 +191,8 @@ def reachable() -> tuple[grimp.ImportGraph, list[str], list[str]]:
 @pytest.mark.nodb
 def test_no_module_that_summarises_reaches_one_that_writes() -> None:
     graph, summarising, writers = reachable()
-    assert {"compaction.pipeline", "ctxweb.services.history_replay"} <= set(summarising)
+    assert {"compaction.pipeline", "ctxweb.services.history_replay", "ctxweb.llm.registry"} <= set(summarising)
+    assert "ctxweb.services.checkpoint_summarize" in summarising
     assert {"ctxweb.services.audit", "ctxweb.services.durable_versions"} <= set(writers)
     chains = [
         graph.find_shortest_chain(importer=one, imported=writer)
