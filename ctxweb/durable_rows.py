@@ -16,6 +16,7 @@ from compaction.sources.parse import parse_source_pointer
 from compaction.typed_json import to_json
 from ctxweb.importers.values import clean_text
 from ctxweb.models import DurableVersion
+from ctxweb.sources.grammars import GRAMMARS
 from ctxweb.storable import pointer_key
 
 EMPTY = DurableContextState()
@@ -103,7 +104,7 @@ def _confirmed_at(item: Item) -> str:
 
 def _reads_as_pointer(text: str) -> bool:
     try:
-        parse_source_pointer(text)
+        parse_source_pointer(text, GRAMMARS)
     except SourcePointerError:
         return False
     return True

@@ -12,7 +12,15 @@ from ninja import Field, Header, Router, Schema, Status
 from ctxweb.api.base import ApiError
 from ctxweb.api.paging import MAXIMUM, After, Limit, number_after
 from ctxweb.models import Session
-from ctxweb.queries.durable import DurableTwin, ProposalRow, durable_twin, proposal_row, readable_proposal
+from ctxweb.queries.durable import (
+    DurableTwin,
+    ProposalRow,
+    ProposalsWindow,
+    durable_twin,
+    proposal_row,
+    proposals_window,
+    readable_proposal,
+)
 from ctxweb.queries.durable_versions import DifferenceTwin, VersionsWindow, VersionTwin, difference_twin, version_twin, versions_window
 from ctxweb.queries.readable import readable_session
 from ctxweb.services.durable_changes import durable_change, durable_replace
@@ -133,6 +141,12 @@ def durable_version(request: HttpRequest, session_id: str, number: int) -> Versi
             summary="What a version changed, against its parent or the version `against`")  # fmt: skip
 def durable_difference(request: HttpRequest, session_id: str, number: int, against: int | None = None) -> DifferenceTwin:
     return difference_twin(session=_session(session_id), before=against, after=number)
+
+
+@router.get("/sessions/{session_id}/durable/proposals", response=ProposalsWindow,
+            summary="Candidates and conflicts, newest first, each with what a person decided about it")  # fmt: skip
+def durable_proposals(request: HttpRequest, session_id: str, after: After = "", limit: Limit = MAXIMUM) -> ProposalsWindow:
+    return proposals_window(session=_session(session_id), after=number_after(after), limit=limit)
 
 
 @router.post("/sessions/{session_id}/durable/candidates", response={HTTPStatus.CREATED: ProposalRow},

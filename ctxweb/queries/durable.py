@@ -106,6 +106,34 @@ class ProposalRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionOfPerson:
+    """What a person decided about a proposal: `version` is the version that an accepted one became part of."""
+
+    accepted: bool
+    version: int | None
+    author: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalHistoryRow:
+    """A proposal with its decision, None while it waits for a person."""
+
+    proposal: ProposalRow
+    decision: DecisionOfPerson | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalsWindow:
+    """Proposals, the newest first; `next` is the number to go on after."""
+
+    total: int
+    proposals: tuple[ProposalHistoryRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionRow:
     number: int
     parent: int | None
@@ -219,6 +247,26 @@ def proposal_row(row: DurableProposal) -> ProposalRow:
 def _open_proposals(session: str) -> list[ProposalRow]:
     rows = DurableProposal.objects.filter(session=session, decision__isnull=True).order_by("number")
     return [proposal_row(row) for row in rows]
+
+
+def proposals_window(*, session: Session, after: int | None, limit: int) -> ProposalsWindow:
+    """All proposals of a session, decided ones too: the newest `limit` before the number `after`."""
+    rows = DurableProposal.objects.filter(session=session.public_id)
+    older = rows if after is None else rows.filter(number__lt=after)
+    window = list(older.select_related("decision").order_by("-number")[: limit + 1])
+    shown = window[:limit]
+    return ProposalsWindow(
+        total=rows.count(),
+        proposals=tuple(ProposalHistoryRow(proposal=proposal_row(row), decision=_decision_of(row)) for row in shown),
+        next=str(shown[-1].number) if len(window) > limit else None,
+    )
+
+
+def _decision_of(row: DurableProposal) -> DecisionOfPerson | None:
+    made = getattr(row, "decision", None)
+    if made is None:
+        return None
+    return DecisionOfPerson(**{field.name: getattr(made, field.name) for field in fields(DecisionOfPerson)})
 
 
 def version_row(version: DurableVersion) -> VersionRow:

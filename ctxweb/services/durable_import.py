@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from compaction.durable.values import Domain, DurableContextState
 from compaction.errors import DurableError
 from compaction.typed_json import to_json
 from ctxweb.durable_merge import merged
+from ctxweb.importers.physical.unpack import Member
 from ctxweb.models import DurableVersion, Record, Revision, Session, Source
 from ctxweb.services.durable_proposals import CONFLICT, proposal_add
 from ctxweb.services.durable_versions import Author, Written, version_append
@@ -67,11 +69,14 @@ def is_durable_file(name: str) -> bool:
     return name == BESIDE or name.endswith(SUFFIX)
 
 
-def durable_of_import(*, sources: Iterable[Source], beside: str = "") -> dict[str, Any]:
-    """Import what lies inside the sources of an import and, for a file of this machine, `beside` it. What became of it, for the
-    result of the job: `{"imported": […], "error": text or None}`."""
+def durable_of_import(*, sources: Iterable[Source], beside: str = "", packed: Sequence[Member] = ()) -> dict[str, Any]:
+    """Import what lies inside the sources of an import, beside them in the same archive (`packed`) and, for a file of this machine,
+    `beside` it. What became of it, for the result of the job: `{"imported": […], "error": text or None}`."""
     done: list[DurableImport] = []
+    sources = list(sources)
     try:
+        for member in packed:
+            done += filter(None, [durable_packed(member=member, sources=sources)])
         for source in sources:
             done += durable_inside(source=source)
             if beside:
@@ -97,6 +102,25 @@ def durable_beside(*, path: Path, sessions: Iterable[Session]) -> DurableImport 
         return durable_import(session=session, given=given, author=_author(file.name))
     except DurableError as error:
         raise DurableFileError(f"{file.name}: {_placed(error)}") from error
+
+
+def durable_packed(*, member: Member, sources: Sequence[Source]) -> DurableImport | None:
+    """Import the durable state in an archive: for the session file of its folder that it is named after, or the only one there.
+    None where there is none. Raises DurableFileError."""
+    place = PurePosixPath(member.name or "")
+    near = [source for source in sources if PurePosixPath(source.member).parent == place.parent]
+    if place.name != BESIDE:
+        near = [source for source in near if _stem(PurePosixPath(source.member).name) + SUFFIX == place.name]
+    with io.BufferedReader(member.open()) as stream:  # type: ignore[type-var]  # a raw stream, as in an import
+        given = _object_of(stream.read(settings.CTXWEB_MAX_LINE_BYTES + 1), str(place))
+    sessions = list(Session.objects.filter(current__source__in=near).select_related("project"))
+    session = _owner(given.pop("session", None), sessions, is_named=len(near) == 1)
+    if session is None:
+        return None
+    try:
+        return durable_import(session=session, given=given, author=_author(place.name))
+    except DurableError as error:
+        raise DurableFileError(f"{place}: {_placed(error)}") from error
 
 
 def durable_inside(*, source: Source) -> list[DurableImport]:
@@ -166,15 +190,20 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as stream:
             raw = stream.read(settings.CTXWEB_MAX_LINE_BYTES + 1)
-        if len(raw) > settings.CTXWEB_MAX_LINE_BYTES:
-            raise DurableFileError(f"{file.name} has more than {settings.CTXWEB_MAX_LINE_BYTES:,} bytes: make it smaller")
-        given = json.loads(raw)
     except OSError as error:
         raise DurableFileError(f"{file.name} cannot be read ({error.strerror})") from error
+    return _object_of(raw, file.name)
+
+
+def _object_of(raw: bytes, name: str) -> dict[str, Any]:
+    if len(raw) > settings.CTXWEB_MAX_LINE_BYTES:
+        raise DurableFileError(f"{name} has more than {settings.CTXWEB_MAX_LINE_BYTES:,} bytes: make it smaller")
+    try:
+        given = json.loads(raw)
     except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
-        raise DurableFileError(f"{file.name} is no JSON object: write the lists of a durable state")
+        raise DurableFileError(f"{name} is no JSON object: write the lists of a durable state")
     return given
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -17,18 +16,18 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Literal, NamedTuple, Self
 
-from compaction.errors import SourcePointerError, SourceSystemError
+from compaction.errors import SourceSystemError
 from compaction.sources.base import Bounds, Found
 from compaction.sources.files import PIECE_BYTES, NotFoundSource, Root
-from compaction.sources.pointers import SourcePointer, checked_component
+from compaction.sources.pointers import SourcePointer
 from compaction.sources.resolution import Finding
 from ctxweb.configured import Repository
-from ctxweb.sources.base import ProjectSources, checked_path, verified_text
+from ctxweb.sources.base import ProjectSources, verified_text
+from ctxweb.sources.grammars import GitGrammar
 from ctxweb.sources.marks import file_mark
 
 LONGEST_SECONDS = 30.0
 MOST_TREE_BYTES = 16 * 1024**2  # of a commit or a tree; a blob may be as large as any source
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FILE_MODES = (b"100644", b"100755")
 _TREE_MODE = b"40000"
 _QUIET = {
@@ -59,13 +58,7 @@ class GitBlobs:
         return cls(sources=sources)
 
     def parse(self, raw: str) -> SourcePointer:
-        parts = raw.split(":")
-        if len(parts) != 4:
-            raise SourcePointerError("such a pointer is file+git:<repository>:<commit>:<path>", code="git_pointer_shape")
-        repository, path = checked_component(parts[1], "repository"), checked_path(parts[3], "path")
-        if not _COMMIT.fullmatch(parts[2]):
-            raise SourcePointerError("a commit is named by its 40 or 64 lower-case digits", code="git_commit_invalid")
-        return SourcePointer(raw=raw, kind=self.name, session_id=repository, place=(parts[2], path))
+        return GitGrammar().parse(raw)
 
     def allows(self, pointer: SourcePointer) -> bool:
         repository = self.sources.repositories.get(pointer.session_id)

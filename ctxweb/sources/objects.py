@@ -20,13 +20,14 @@ from urllib.parse import urlsplit
 import obstore
 from obstore.store import S3Store
 
-from compaction.errors import SourcePointerError, SourceSystemError
+from compaction.errors import SourceSystemError
 from compaction.sources.base import Bounds, Found
 from compaction.sources.files import PIECE_BYTES, NotFoundSource
-from compaction.sources.pointers import SourcePointer, checked_component, checked_digest
+from compaction.sources.pointers import SourcePointer
 from compaction.sources.resolution import Finding
 from ctxweb.configured import Store
-from ctxweb.sources.base import ProjectSources, checked_path, verified_text
+from ctxweb.sources.base import ProjectSources, verified_text
+from ctxweb.sources.grammars import ObjectGrammar
 
 if TYPE_CHECKING:
     from obstore.store import S3Config
@@ -52,11 +53,7 @@ class StoredObjects:
         return cls(sources=sources)
 
     def parse(self, raw: str) -> SourcePointer:
-        parts = raw.split(":")
-        if len(parts) != 4:
-            raise SourcePointerError("an object pointer is object:<store>:<key>:<digest>", code="object_pointer_shape")
-        store, key = checked_component(parts[1], "store"), checked_path(parts[2], "key")
-        return SourcePointer(raw=raw, kind=self.name, session_id=store, place=(key,), digest_prefix=checked_digest(parts[3]))
+        return ObjectGrammar().parse(raw)
 
     def allows(self, pointer: SourcePointer) -> bool:
         """Only what lies under the project's own prefix: another tenant's key is refused before anybody is asked for it."""

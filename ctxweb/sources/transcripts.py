@@ -10,7 +10,7 @@ from typing import Literal, Self
 from django.conf import settings
 
 from compaction.sources.base import Bounds, Found
-from compaction.sources.files import STRICT, Root
+from compaction.sources.files import FileRules, Root
 from compaction.sources.pointers import SourcePointer
 from compaction.sources.records import FileBytes, ImportedTranscripts, RecordBytes, RecordPlace
 from compaction.sources.resolution import Finding
@@ -22,6 +22,7 @@ from ctxweb.sources.patience import Patient
 from ctxweb.sources.streams import unpacked
 
 NUMBERS_AT_ONCE = 500
+OWN_STORE = FileRules(links=True)  # a backup may share its files; what they hold is proved by their digests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class RecordRows:
                 yield stream
             return
         with self.store.opened((session.sha256[:2],), session.sha256) as file:
-            yield FileBytes.checked(file, self.store, STRICT, Bounds())
+            yield FileBytes.checked(file, self.store, OWN_STORE, Bounds())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

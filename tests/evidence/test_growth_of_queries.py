@@ -41,7 +41,8 @@ PAGES = (
     "/s/{s}/?call=3&stack=kind", "/s/{s}/?as=table", "/s/{s}/messages", "/s/{s}/messages?kind=tool_result", "/s/{s}/view/{last}",
     "/s/{s}/view/{last}?against=1", "/s/{s}/view/{last}?against=1&ghosts=all", "/s/{s}/ledger", "/s/{s}/ledger?compaction=1",
     "/s/{s}/b/3.1", "/s/{s}/import", "/s/{s}/import/1", "/s/{s}/body/{digest}", "/jobs", "/jobs?state=failed", "/jobs/{job}", "/settings",
-    "/s/{s}/checkpoints", "/s/{s}/replay", "/s/{s}/replay?policy=workbuddy-s14&trigger=20000",
+    "/s/{s}/checkpoints", "/s/{s}/checkpoints/2", "/s/{s}/checkpoints/2/range", "/s/{s}/checkpoints/1..2",
+    "/s/{s}/replay", "/s/{s}/replay?policy=workbuddy-s14&trigger=20000",
     "/s/{s}/units",
     *SOURCES,
 )  # fmt: skip
@@ -51,10 +52,10 @@ TWINS = (
     "sessions/{s}/records/1", "sessions/{s}/body/{digest}", "histories/{s}r", "histories/{s}r/calls/{last}/view?against=1",
     "histories/{s}r/calls/{last}/ghosts?against=1", "histories/{s}r/ledger", "histories/{s}r/blocks/3.1/fate", "jobs",
     "jobs/{job}", "health",
-    "sessions/{s}/checkpoints",
+    "sessions/{s}/checkpoints", "checkpoints/{s}-2", "checkpoints/{s}-2/range", "checkpoints/{s}-1/diff/{s}-2",
     "policies", "sessions/{s}/replay", "sessions/{s}/units",
     "sessions/{s}/durable", "sessions/{s}/durable/preview", "sessions/{s}/durable/versions",
-    "sessions/{s}/durable/versions/1",
+    "sessions/{s}/durable/versions/1", "sessions/{s}/durable/proposals",
     "sessions/{s}/durable/versions/1/difference", "audit", "audit/sources", "audit/chain", "audit/anchors", "audit/bundle",
     "audit/drift?since=2026-09-30T00:00:00Z",
 )  # fmt: skip
@@ -86,7 +87,7 @@ def queries(
     """Of each address: its number of queries with few rows, and with many."""
     with shared_home(blocker=django_db_blocker, root=tmp_path_factory.mktemp("growth")):
         with django_db_blocker.unblock():
-            few = _queries(_grown(to=FEW, session=_lane("small", turns=4), facts=FEW))
+            few = _queries(_grown(to=FEW, session=_lane("small", turns=7), facts=FEW))
             many = _queries(_grown(to=MANY, session=_lane("large", turns=64), facts=MANY))
         yield {pattern: (few[pattern], many[pattern]) for pattern in ADDRESSES}
 

@@ -15,6 +15,7 @@ from tests.evidence import checkpoint_pages, other_pages, replay_page, session_p
 from tests.evidence.durable_rows import ANA, keep_durable
 from tests.evidence.elements import Element, page_of
 from tests.evidence.homes import demo_file, imported, shared_home
+from tests.evidence.made_checkpoints import make_chain
 from tests.evidence.schema import faults
 from tests.evidence.walk import DOCUMENT, api_routes, name_of, page_names, route_of, unreached_pages, unreached_twins
 
@@ -38,6 +39,17 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
     "ledger": ((session_pages.ledger, ("/s/{long}/ledger", "/s/{long}/ledger?kind=tool_result", "/s/{long}/ledger?compaction=1")),),
     "fate": ((session_pages.fate, ("/s/{long}/b/{edited}", "/s/{long}/b/{added}", "/s/{broken}/b/1.1")),),
     "checkpoints": ((checkpoint_pages.checkpoints, ("/s/{long}/checkpoints", "/s/{broken}/checkpoints")),),
+    "checkpoint": (
+        (checkpoint_pages.checkpoint, ("/s/{long}/checkpoints/1", "/s/{long}/checkpoints/1?outcome=lost&text=all",
+                                       "/s/{long}/checkpoints/m2")),
+    ),
+    "checkpoint_range": (
+        (checkpoint_pages.checkpoint_range, ("/s/{long}/checkpoints/1/range", "/s/{long}/checkpoints/1/range?kind=own")),
+    ),
+    "checkpoint_diff": (
+        (checkpoint_pages.checkpoint_diff, ("/s/{long}/checkpoints/m1..m2", "/s/{long}/checkpoints/1..m3?as=side",
+                                            "/s/{long}/checkpoints/m2..m2")),
+    ),
     "replay": (
         (replay_page.replay, ("/s/{long}/replay", "/s/{long}/replay?trigger=9000&hard_limit=12000",
                               "/s/{long}/replay?policy=learn-claude-code-s08", "/s/{broken}/replay?policy=dsh-basic",
@@ -85,7 +97,7 @@ MORE_TWINS = (
     # twins that no page links alone: their rows are part of another page
     "/api/v1/histories/{long}r", "/api/v1/sessions/{broken}/records", "/api/v1/sessions/{long}/calls", "/api/v1/sessions/{broken}",
     "/api/v1/policies",
-    "/api/v1/sessions/{long}/durable/versions/1",
+    "/api/v1/sessions/{long}/durable/versions/1", "/api/v1/sessions/{long}/durable/proposals",
     "/api/v1/audit/chain", "/api/v1/audit/anchors",
 )  # fmt: skip
 FILES = ("/api/v1/audit/bundle",)  # answers that are no JSON
@@ -111,6 +123,7 @@ def places(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
             )
             found = _places(long, broken)
             keep_durable(long, facts=7)
+            make_chain(long, 3)
             assert long.current is not None
             fact_keep(session=long, revision=long.current, seq=1, content="It runs every night.", author=ANA)
         yield found

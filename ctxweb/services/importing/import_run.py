@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from ctxweb.importers.physical.head import Head
 from ctxweb.importers.physical.unpack import Member
 from ctxweb.jobs import JobRun
 from ctxweb.models import Revision, Source
-from ctxweb.services.durable_import import durable_of_import
+from ctxweb.services.durable_import import durable_of_import, is_durable_file
 from ctxweb.services.importing.bodies import tokens_of
 from ctxweb.services.importing.counting import bodies_count
 from ctxweb.services.importing.counting_apart import bodies_count_apart
@@ -44,13 +45,15 @@ def import_run(run: JobRun) -> None:
         members = members_of(sha256=sha256)
     except PhysicalError as error:
         raise ImportRefused(error.code, str(error)) from error
-    for place, member in enumerate(members):
+    durable_files = [member for member in members if is_durable_file(PurePosixPath(member.name or "").name)]
+    lanes = [member for member in members if member not in durable_files] or members
+    for place, member in enumerate(lanes):
         if place >= cursor["member"]:
             _member_import(run, sha256, member, cursor)
     _clean(run, sha256)
     shown = [key for outcome in cursor["outcomes"] for key, _ in outcome.get("revisions", ())]
     sources = Source.objects.filter(revisions__in=shown).distinct().order_by("pk")
-    durable = durable_of_import(sources=sources, beside=str(run.job.params.get("beside", "")))
+    durable = durable_of_import(sources=sources, beside=str(run.job.params.get("beside", "")), packed=durable_files)
     if durable["error"]:
         run.note(durable["error"])
     run.end("succeeded", result={"outcomes": cursor["outcomes"], "durable": durable})

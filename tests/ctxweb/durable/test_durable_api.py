@@ -200,6 +200,25 @@ def test_a_retrieval_is_captured_with_its_query_and_decisions_beside_its_evidenc
     assert DurableItem.objects.get(domain="retrieval_evidence").pointer == evidence["source_id"], "jobs verify it"
 
 
+@pytest.mark.parametrize("pointer", ["object:evidence:local/r.txt:" + "1" * 12, "file+git:repo:" + "a" * 40 + ":notes.md"])
+def test_evidence_in_a_store_or_a_repository_is_verified_by_jobs_too(api: Api, pointer: str) -> None:
+    found = hit()
+    api.patch(0, hits=[{**found, "provenance": {**found["provenance"], "source_id": pointer}}])
+    assert DurableItem.objects.get(domain="retrieval_evidence").pointer == pointer
+
+
+def test_what_was_decided_about_proposals_can_be_read(api: Api) -> None:
+    for number in range(3):
+        api.send("POST", "/candidates", {"author": "rules", "domain": "facts", "item": fact(f"f{number}")}, status=201)
+    api.send("POST", "/proposals/2/decision", {"author": "Ada", "accepted": True, "reason": "Seen"}, version=0)
+    window = api.get("/proposals?limit=2")
+    assert (window["total"], [row["proposal"]["number"] for row in window["proposals"]], window["next"]) == (3, [3, 2], "2")
+    waiting, decided = (row["decision"] for row in window["proposals"])
+    assert waiting is None
+    assert (decided["accepted"], decided["version"], decided["author"]) == (True, 1, "Ada")
+    assert [row["proposal"]["number"] for row in api.get("/proposals?after=2")["proposals"]] == [1]
+
+
 def test_each_item_has_what_the_audit_last_said_of_its_source(api: Api, session: Session) -> None:
     project, pointer = Project.objects.get(pk=LOCAL), f"transcript:{session.public_id}:2"
     twin = api.put(0, facts=[fact(source_pointer=pointer)], pending_items=[pending()])

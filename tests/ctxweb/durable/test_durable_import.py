@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,32 @@ def test_durable_json_beside_several_sessions_has_to_name_its_own(tmp_path: Path
     for path in (one, other):
         import_file(path)
     assert DurableVersion.objects.get().session == named
+
+
+def archive(**files: bytes) -> io.BytesIO:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as packed:
+        for name, data in files.items():
+            packed.writestr(name, data)
+    made.seek(0)
+    return made
+
+
+@pytest.mark.parametrize("name", ["a/durable.json", "a/talk.durable.json"])
+def test_durable_json_in_an_archive_belongs_to_the_session_of_its_folder(name: str) -> None:
+    state = json.dumps({"facts": [fact()]}).encode()
+    other = message_list().replace(b"5433", b"6543")
+    result = session_import(name="all.zip", stream=archive(**{"a/talk.jsonl": message_list(), "b/talk.jsonl": other, name: state}))
+    assert (result.failed, result.durable_error, len(result.outcomes)) == (False, None, 2)
+    (version,) = DurableVersion.objects.all()
+    source = Session.objects.get(public_id=version.session).current.source  # type: ignore[union-attr]  # it was imported
+    assert source.member == "a/talk.jsonl"
+
+
+def test_a_broken_durable_json_in_an_archive_is_told_with_its_name() -> None:
+    result = session_import(name="all.zip", stream=archive(**{"talk.jsonl": message_list(), "durable.json": b"[1"}))
+    assert len(result.outcomes) == 1
+    assert "durable.json is no JSON object" in str(result.durable_error)
 
 
 def test_an_upload_reads_nothing_beside_the_path_that_it_names(tmp_path: Path) -> None:

@@ -56,6 +56,13 @@ def test_altered_and_lost_bytes_are_told_apart(project: Project) -> None:
     assert look(project, pointer)[0] == "missing"
 
 
+def test_a_backup_by_hard_links_leaves_the_store_readable(project: Project, artifacts: Artifacts) -> None:
+    session = imported(records(said("first")))
+    assert session.current is not None
+    os.link(blob_path(session.current.source.sha256), artifacts.root / "backup")
+    assert look(project, f"transcript:{session.public_id}:2")[0] == "available"
+
+
 def test_an_unknown_session_is_allowed_and_then_missing(project: Project) -> None:
     assert look(project, "transcript:nobody:1") == ("missing", "transcript_missing")
     assert look(project, "artifact:nobody:r.txt:" + "0" * 12) == ("missing", "artifact_missing")
