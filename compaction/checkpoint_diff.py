@@ -12,14 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from compaction.line_diff import DiffWord, changed_words, paired, unmarked
+from compaction.line_diff import ALIKE, DiffWord, changed_words, likeness, paired, unmarked, words_of
 from compaction.moved_lines import moves
 from compaction.section_pairs import SectionPair, section_pairs
 from compaction.sections import Section, sections
 from compaction.sequence_diff import runs
 
-MOST_LINES = 5_000  # of each text that are compared
+MOST_LINES = 20_000  # of each text that are compared
+MOST_CHARS = 2 * 1024**2  # of each text
 MOST_LINE_CHARS = 2_000  # of each line
+MOST_MARKED_CHARS = 300_000  # of changed lines whose words are compared, too: that is the dear part
 HUNK_ID_CHARS = 10
 
 RowKind = Literal["same", "changed", "removed", "added"]
@@ -67,14 +69,16 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What was too much to be compared: lines after MOST_LINES, and characters after MOST_LINE_CHARS of a line."""
+    """What was too much to be compared: lines after MOST_LINES or MOST_CHARS, characters after MOST_LINE_CHARS of a line, and
+    changed lines whose words are not marked, after MOST_MARKED_CHARS."""
 
     old_lines: int = 0
     new_lines: int = 0
     chars: int = 0
+    unmarked: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.old_lines or self.new_lines or self.chars)
+        return bool(self.old_lines or self.new_lines or self.chars or self.unmarked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +103,8 @@ def diff_checkpoints(old: str, new: str) -> CheckpointDiff:
     """What changed from one text to the other. O(lines²) bits, within the named limits."""
     ours, theirs, left_out = _bounded(old, new)
     pairs = section_pairs(ours, sections(ours), theirs, sections(theirs))
-    drawn = [_drawn(pair, ours, theirs) for pair in pairs]
+    words = _Words(room=MOST_MARKED_CHARS)
+    drawn = [_drawn(pair, ours, theirs, words) for pair in pairs]
     drawn = _with_moves(drawn, ours, theirs)
     named, hunks = _with_hunks(drawn)
     kinds = Counter(row.kind for section in named for row in section.rows)
@@ -111,7 +116,7 @@ def diff_checkpoints(old: str, new: str) -> CheckpointDiff:
         removed=kinds["removed"],
         added=kinds["added"],
         moved=sum(row.moved_to is not None for section in named for row in section.rows),
-        left_out=left_out,
+        left_out=replace(left_out, unmarked=words.unmarked),
     )
 
 
@@ -130,20 +135,44 @@ def inline(rows: Iterable[DiffRow]) -> Iterator[DiffRow]:
 
 
 def _bounded(old: str, new: str) -> tuple[list[str], list[str], LeftOut]:
-    ours, theirs = old.split("\n"), new.split("\n")
-    kept = [line[:MOST_LINE_CHARS] for line in ours[:MOST_LINES]], [line[:MOST_LINE_CHARS] for line in theirs[:MOST_LINES]]
-    chars = sum(max(0, len(line) - MOST_LINE_CHARS) for side in (ours, theirs) for line in side[:MOST_LINES])
-    left_out = LeftOut(old_lines=max(0, len(ours) - MOST_LINES), new_lines=max(0, len(theirs) - MOST_LINES), chars=chars)
-    return *kept, left_out
+    ours, our_chars = _lines(old)
+    theirs, their_chars = _lines(new)
+    left_out = LeftOut(
+        old_lines=old.count("\n") + 1 - len(ours), new_lines=new.count("\n") + 1 - len(theirs), chars=our_chars + their_chars
+    )
+    return ours, theirs, left_out
 
 
-def _drawn(pair: SectionPair, ours: Sequence[str], theirs: Sequence[str]) -> SectionDiff:
+def _lines(text: str) -> tuple[list[str], int]:
+    """The lines that are compared, and how many characters of these are not."""
+    lines = text[:MOST_CHARS].split("\n")[:MOST_LINES]
+    kept = [line[:MOST_LINE_CHARS] for line in lines]
+    return kept, sum(map(len, lines)) - sum(map(len, kept))
+
+
+@dataclass(slots=True)
+class _Words:
+    """Compares lines by their words as long as there is room for so many characters."""
+
+    room: int
+    unmarked: int = 0
+
+    def marked(self, old: str, new: str) -> tuple[tuple[DiffWord, ...], tuple[DiffWord, ...]] | None:
+        """Both lines with their changed words marked, or None where they are not alike."""
+        if self.room <= 0:
+            self.unmarked += 1
+            return (unmarked(old), unmarked(new)) if likeness(words_of(old), words_of(new)) >= ALIKE else None
+        self.room -= len(old) + len(new)
+        return changed_words(old, new)
+
+
+def _drawn(pair: SectionPair, ours: Sequence[str], theirs: Sequence[str], words: _Words) -> SectionDiff:
     old, new = pair.old, pair.new
     if old is None or new is None:
         rows = tuple(_alone(old, ours, "removed") if new is None else _alone(new, theirs, "added"))
         kind: SectionKind = "removed" if new is None else "added"
     else:
-        rows = tuple(_rows(ours, old, theirs, new))
+        rows = tuple(_rows(ours, old, theirs, new, words))
         kind = "same" if all(row.kind == "same" for row in rows) else "changed"
     return SectionDiff(kind=kind, old_heading=_heading(old), new_heading=_heading(new), moved=pair.moved, rows=rows)
 
@@ -163,7 +192,7 @@ def _row(kind: RowKind, ours: Sequence[str], k: int | None, theirs: Sequence[str
     return DiffRow(kind, None if k is None else k + 1, None if m is None else m + 1, old_words, new_words)
 
 
-def _rows(ours: Sequence[str], old: Section, theirs: Sequence[str], new: Section) -> Iterator[DiffRow]:
+def _rows(ours: Sequence[str], old: Section, theirs: Sequence[str], new: Section, compared: _Words) -> Iterator[DiffRow]:
     left, right = ours[old.start : old.end], theirs[new.start : new.end]
     for run in runs(left, right):
         if run.same:
@@ -175,12 +204,12 @@ def _rows(ours: Sequence[str], old: Section, theirs: Sequence[str], new: Section
             for k, m in paired(left[run.old_start : run.old_end], right[run.new_start : run.new_end]):
                 at_old = None if k is None else old.start + run.old_start + k
                 at_new = None if m is None else new.start + run.new_start + m
-                yield from _changed(ours, at_old, theirs, at_new)
+                yield from _changed(ours, at_old, theirs, at_new, compared)
 
 
-def _changed(ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None) -> Iterator[DiffRow]:
+def _changed(ours: Sequence[str], k: int | None, theirs: Sequence[str], m: int | None, compared: _Words) -> Iterator[DiffRow]:
     """One row where the lines are alike, else one for each of them."""
-    marked = None if k is None or m is None else changed_words(ours[k], theirs[m])
+    marked = None if k is None or m is None else compared.marked(ours[k], theirs[m])
     if marked is not None:
         yield _row("changed", ours, k, theirs, m)._replace(old_words=marked[0], new_words=marked[1])
         return
@@ -244,4 +273,4 @@ def _digest(section: SectionDiff, rows: Sequence[DiffRow]) -> str:
     parts = [section.new_heading or section.old_heading or ""]
     parts += [f"-{''.join(word.text for word in row.old_words)}" for row in rows if row.old is not None]
     parts += [f"+{''.join(word.text for word in row.new_words)}" for row in rows if row.new is not None]
-    return "h" + hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:HUNK_ID_CHARS]
+    return "h-" + hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:HUNK_ID_CHARS]

@@ -13,11 +13,12 @@ class Checkpoint:
     begins with, empty where there is none.
 
     `from_call` … `to_call`: the calls whose prompts its range grew up in, None where the range is unknown (the file begins with
-    the summary). `blocks` of the range. `bodies`: the digests of its text, in hex; not `is_readable` where a provider keeps the
-    text to itself. `tokens`: exact, of the text. `range_tokens`: exact, of the range, None where nobody has summed them up yet.
-    `size_before`, `size_after`: the prompt around it, as reported for a recorded one, in exact tokens of the view for a made one.
-    Money in nano-dollars, None unknown. `places` of its own blocks and `compaction` (its ordinal) are those of a recorded one,
-    `summary` (a public id), `attempts`, `failures` and `reason` those of a made one.
+    the summary). `blocks` of the range. `bodies`: the digests of its text, in hex; not `is_readable` where a provider keeps some of
+    the text to itself, so that nobody can tell what it lacks. `tokens`: exact, of the text. `range_tokens`: exact, of the range,
+    None where nobody has summed them up yet. `size_before`, `size_after`: the prompt around it, as reported for a recorded one, in
+    exact tokens of the view for a made one. Money in nano-dollars, None unknown. `places` of its own blocks and `compaction` (its
+    ordinal) are those of a recorded one, `summary` (a public id) and what follows it those of a made one: its range is in the file
+    from `first_pointer` to `last_pointer`, and `view_sha256` is the digest of the view that it was made over.
     """
 
     key: str
@@ -50,11 +51,21 @@ class Checkpoint:
     failures: int | None = None
     cost_nano: int | None = None
     job: str = ""
+    shape: str = ""
+    focus: str = ""
+    first_pointer: str = ""
+    last_pointer: str = ""
+    view_sha256: str = ""
 
     @property
     def has_range(self) -> bool:
         """Whether it is known what it stands for."""
         return self.blocks > 0
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether it stands for nothing: it was refused, came too late, or tested a summarizer."""
+        return self.state in ("refused", "superseded", "trial")
 
     @property
     def is_extract(self) -> bool:

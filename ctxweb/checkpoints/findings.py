@@ -12,7 +12,6 @@ from compaction.messages import BlockId
 from compaction.retention.assertions import unfounded, unhedged
 from compaction.retention.items import ITEM_KINDS
 from compaction.retention.retained import OUTCOMES, Retained, retention_of, urgency
-from compaction.retention.survival import Survival
 from ctxweb.checkpoints.ranges import RangeText
 
 VERSION = 1  # of all that is computed here: another one makes what was kept void
@@ -82,6 +81,12 @@ class Findings:
     chars_left_out: int
 
 
+NOTHING_FOUND = Findings(
+    items=(), doubts=(), claims=(), objections=(), range_tokens=None, blocks_left_out=0, items_left_out=0, chars_left_out=0
+)
+"""Of a checkpoint whose text or range cannot be read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """The findings in numbers: by kind of item and outcome, and how many of each other sort; `grave` of the objections."""
@@ -126,30 +131,6 @@ class Figures:
         return self.items >= LEAST_ITEMS and (self.share or 0.0) < LOW_SHARE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedItem:
-    """A row of the matrix: an item, the checkpoint in whose range it came up (from 0), and what became of it in each (None before)."""
-
-    id: str
-    kind: str
-    text: str
-    place: str
-    born: int
-    cells: tuple[str | None, ...]
-    lost_at: int | None
-    came_back: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
-    """The items of a chain: those first that are lost in its last checkpoint, the most used in front. `kept[k]`: of the items said so
-    far, how many checkpoint k still has."""
-
-    rows: tuple[FollowedItem, ...]
-    kept: tuple[tuple[int, int], ...]
-    rows_left_out: int
-
-
 def findings_of(text: RangeText, summary: str) -> Findings:
     """All that rules find in the checkpoint of a range."""
     found = retention_of(text.pieces, summary)
@@ -179,27 +160,6 @@ def figures_of(findings: Findings) -> Figures:
     )
 
 
-def followed_of(found: Survival) -> Followed:
-    rows = sorted(found.rows, key=lambda row: (row.cells[-1] != "lost", -row.item.uses, row.born, row.item.id))
-    return Followed(
-        rows=tuple(
-            FollowedItem(
-                id=row.item.id,
-                kind=row.item.kind,
-                text=row.item.text,
-                place=str(row.item.places[-1]),
-                born=row.born,
-                cells=row.cells,
-                lost_at=row.lost_at,
-                came_back=row.came_back,
-            )
-            for row in rows
-        ),
-        kept=found.kept,
-        rows_left_out=found.rows_left_out,
-    )
-
-
 def findings_from(data: Mapping[str, Any]) -> Findings:
     """What was kept of them."""
     return Findings(
@@ -211,11 +171,6 @@ def findings_from(data: Mapping[str, Any]) -> Findings:
             "objections": tuple(ObjectionFound(**one) for one in data["objections"]),
         }
     )
-
-
-def followed_from(data: Mapping[str, Any]) -> Followed:
-    rows = tuple(FollowedItem(**{**one, "cells": tuple(one["cells"])}) for one in data["rows"])
-    return Followed(rows=rows, kept=tuple((kept, said) for kept, said in data["kept"]), rows_left_out=data["rows_left_out"])
 
 
 def _item(one: Retained, calls: Mapping[BlockId, int | None]) -> ItemFound:

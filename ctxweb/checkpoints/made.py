@@ -9,6 +9,7 @@ from ctxweb.checkpoints.base import Checkpoint
 from ctxweb.models import Session, Summary, SummaryCall
 
 MADE = "m"  # in front of the number of a made one
+EXTRACTIVE = "extractive"  # it calls no model
 FAILED_CALLS = (SummaryCall.State.FAILED, SummaryCall.State.LOST)
 
 
@@ -67,6 +68,11 @@ def _from_summary(row: Summary, key: str, parent: str, spent: _Spent) -> Checkpo
         reason=row.reason,
         attempts=spent.calls or row.attempt,
         failures=spent.failed,
-        cost_nano=spent.cost,
+        cost_nano=spent.cost if spent.calls or row.summarizer == EXTRACTIVE else None,
         job=row.job.public_id if row.job is not None else "",
+        shape=row.shape,
+        focus=str(row.params.get("focus", "")),
+        first_pointer=row.first_pointer,
+        last_pointer=row.last_pointer,
+        view_sha256=row.view_sha256,
     )

@@ -78,7 +78,7 @@ def _from_entry(session: Session, key: str, entry: _Entry) -> Checkpoint:
         at=entry.at,
         size_before=None if made is None else made.reported_before or made.tokens_before,
         size_after=None if made is None else made.reported_after or made.tokens_after,
-        is_readable=bool(texts),
+        is_readable=bool(texts) and not any(block.kind == "opaque" for block in entry.blocks),
         is_detached=made is not None and made.detached,
         places=tuple(f"{block.seq}.{block.i}" for block in entry.blocks),
         compaction=None if made is None else made.ordinal,

@@ -11,7 +11,7 @@ from django.db.models.functions import Substr
 from django.http import Http404
 
 from compaction.messages import DIGEST_BYTES
-from ctxweb.models import AddedBlock, Block, Body, LedgerEntry, Revision, Span, TokenCount
+from ctxweb.models import AddedBlock, Block, Body, LedgerEntry, Revision, Span, Summary, TokenCount
 from ctxweb.visible_text import unseen_count
 
 PIECE_CHARS = 16_384
@@ -61,6 +61,7 @@ def body_of(*, revision: Revision, digest: str) -> Body:
         or Span.objects.filter(history__revision=revision, body=key).exists()
         or LedgerEntry.objects.filter(history__revision=revision, body_after=key).exists()
         or AddedBlock.objects.filter(history__revision=revision, body__digest=key).exists()
+        or Summary.objects.filter(session=revision.session.public_id if revision.session else "", body__digest=key).exists()
     )
     body = _bodies(key).first() if used else None
     if body is None:
@@ -123,10 +124,11 @@ def _bytes_of(text: str, allowed: int) -> str:
 
 def _bounded(text: str) -> str:
     """As much of `text` as keeps its markup bounded: hostile text is all escapes."""
-    while len(text) > 1 and _markup(text) > PIECE_MARKUP:
+    while len(text) > 1 and markup_size(text) > PIECE_MARKUP:
         text = text[: len(text) // 2]
     return text
 
 
-def _markup(text: str) -> int:
+def markup_size(text: str) -> int:
+    """About how many bytes a text takes on a page."""
     return len(text.encode()) + MARKUP_CHARS * (unseen_count(text)) + 5 * sum(text.count(sign) for sign in "<>&\"'")

@@ -9,27 +9,19 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from compaction.retention.survival import ChainLink, survival
 from compaction.typed_json import to_json
 from ctxweb.checkpoints.base import Checkpoint
-from ctxweb.checkpoints.findings import (
-    VERSION,
-    Figures,
-    Findings,
-    Followed,
-    figures_of,
-    findings_from,
-    findings_of,
-    followed_from,
-    followed_of,
-)
+from ctxweb.checkpoints.findings import VERSION, Figures, Findings, ObjectionFound, figures_of, findings_from, findings_of
+from ctxweb.checkpoints.followed import Followed, followed_from, followed_of
 from ctxweb.checkpoints.ranges import checkpoint_range, checkpoint_text
-from ctxweb.models import CheckpointAnalysis, History
+from ctxweb.models import CheckpointAnalysis, History, Summary
 
-MOST_SECONDS = 1.0  # that a list of checkpoints computes in one look; the rest is computed in the next ones
-CHAIN = 12  # checkpoints of a chain that are followed, the last ones
+MOST_SECONDS = 0.5  # that a list of checkpoints computes in one look; the rest is computed in the next ones
+CHAIN = 10  # checkpoints of a chain that are followed, the last ones
 
 
 def checkpoint_findings(*, history: History, checkpoint: Checkpoint) -> Findings | None:
@@ -41,6 +33,9 @@ def checkpoint_findings(*, history: History, checkpoint: Checkpoint) -> Findings
     if kept is not None:
         return findings_from(kept)
     found = findings_of(checkpoint_range(history=history, checkpoint=checkpoint), checkpoint_text(checkpoint))
+    if checkpoint.origin == "made":  # what its job had against it: it knew what it had asked for
+        told = Summary.objects.values_list("objections", flat=True).get(public_id=checkpoint.summary)
+        found = replace(found, objections=tuple(ObjectionFound(**one) for one in told))
     _keep(history, checkpoint.key, "findings", inputs, found)
     _keep(history, checkpoint.key, "figures", inputs, figures_of(found))
     return found
@@ -63,10 +58,10 @@ def checkpoint_figures(*, history: History, checkpoints: Sequence[Checkpoint]) -
 
 def chain_followed(*, history: History, chain: Sequence[Checkpoint]) -> Followed | None:
     """What became of the items along the last CHAIN checkpoints of a chain, the oldest first; None where there are less than two."""
-    links = [one for one in chain if one.has_range and one.is_readable][-CHAIN:]
+    links = _followed(chain)
     if len(links) < 2:
         return None
-    subject, inputs = f"chain {links[-1].key}", _inputs(history, links)
+    subject, inputs = "..".join(one.key for one in links), _inputs(history, links)
     kept = _kept(history, subject, "survival", inputs)
     if kept is not None:
         return followed_from(kept)
@@ -75,6 +70,15 @@ def chain_followed(*, history: History, chain: Sequence[Checkpoint]) -> Followed
     found = followed_of(survival(made))
     _keep(history, subject, "survival", inputs, found)
     return found
+
+
+def followed_keys(chain: Sequence[Checkpoint]) -> tuple[str, ...]:
+    """Which checkpoints of a chain are followed."""
+    return tuple(one.key for one in _followed(chain))
+
+
+def _followed(chain: Sequence[Checkpoint]) -> list[Checkpoint]:
+    return [one for one in chain if one.has_range and one.is_readable][-CHAIN:]
 
 
 def _inputs(history: History, checkpoints: Iterable[Checkpoint]) -> str:

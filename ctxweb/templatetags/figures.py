@@ -36,11 +36,11 @@ def approx(value: int | None) -> str:
 
 @register.filter
 def dollars(nano: int | None) -> str:
-    """Nano-dollars: `$0.0123`, under a hundredth of a cent in full."""
-    if nano is None:
-        return UNKNOWN
+    """Nano-dollars: `$0.0123`, under a hundredth of a cent in full, `$0`."""
+    if not nano:
+        return UNKNOWN if nano is None else "$0"
     amount = nano / 1_000_000_000
-    return f"${amount:,.4f}" if not nano or abs(nano) >= 100_000 else f"${amount:.9f}".rstrip("0")
+    return f"${amount:,.4f}" if abs(nano) >= 100_000 else f"${amount:.9f}".rstrip("0")
 
 
 @register.filter

@@ -9,25 +9,56 @@ from ctxweb.page import counted
 TRIGGER_WORDS = {
     # trigger of a record or of a job: what people read
     "auto": "automatic",
-    "manual": "asked for by hand",
-    "agent": "asked for by the agent",
-    "overflow": "the prompt was too long",
+    "manual": "by hand",
+    "agent": "by the agent",
+    "overflow": "prompt too long",
     "idle": "after a pause",
     "hook": "by a hook",
-    "model_switch": "the model changed",
+    "model_switch": "model changed",
     "server": "by the provider",
-    "api": "asked for by the API",
+    "api": "by the API",
     "unknown": "",
 }
-UNUSED = ("refused", "superseded", "trial")
+KIND_WORDS = {
+    # kind of item: what a list of them is called, its icon
+    "request": ("requests", "user"),
+    "constraint": ("constraints", "denied"),
+    "fact": ("decisions", "assistant"),
+    "task": ("open tasks", "tool_use"),
+    "error": ("errors", "corrupt"),
+    "url": ("addresses", "link"),
+    "hash": ("hashes", "overhead"),
+    "path": ("files", "tool_result"),
+    "identifier": ("identifiers", "thinking"),
+    "number": ("numbers", "overhead"),
+}
+OBJECTION_WORDS = {
+    "empty": "it is empty",
+    "sentinel_only": "it says almost nothing",
+    "override_phrase": "it tells its reader to drop what was said before",
+    "missing_sections": "sections that were asked for are missing",
+    "frame_leaked": "it holds the mark around its prompt",
+    "longer_than_range": "it is longer than its range",
+    "strange_url": "an address that the range does not hold",
+    "tool_url": "an address that only tools brought up",
+    "strange_instruction": "an instruction that the range does not hold",
+    "repeats_itself": "its lines repeat each other",
+}
+CONTRADICTION_WORDS = {
+    "other_choice": "another choice",
+    "other_figure": "another figure",
+    "denied": "denied on one side only",
+    "said_done": "said to be done, and it is not",
+}
 STATE_WORDS = {"superseded": "came too late", "trial": "a trial", "failed": "the record says that it failed"}
 
 
-def finding_of(last: Checkpoint | None, figures: Figures | None, *, total: int) -> tuple[str, str]:
+def finding_of(last: Checkpoint | None, figures: Figures | None, *, used: int, unused: int) -> tuple[str, str]:
     """The answer line of the list: what the last checkpoint stands for, and what it kept of it."""
     if last is None:
         return "No checkpoint stands for anything in this session.", ""
-    first = f"{counted(total, 'checkpoint')}. " if total > 1 else ""
+    more = f", {unused:,} more not used" if unused else ""
+    first = f"{counted(used, 'checkpoint')}{more}. " if used + unused > 1 else ""
     return f"{first}{stands_for(last)}", kept_of(last, figures)
 
 
@@ -36,7 +67,7 @@ def stands_for(checkpoint: Checkpoint) -> str:
     if not checkpoint.has_range:
         return f"The file begins with checkpoint {checkpoint.key}: what it stands for is not in it."
     size = f" in {checkpoint.tokens:,} tokens" if checkpoint.tokens is not None else ""
-    if checkpoint.state in UNUSED:
+    if checkpoint.is_unused:
         return f"Checkpoint {checkpoint.key} was made of {counted(checkpoint.blocks, 'block')}{size}, and was not used."
     return f"Checkpoint {checkpoint.key} stands for {counted(checkpoint.blocks, 'block')}{size}."
 
@@ -44,7 +75,7 @@ def stands_for(checkpoint: Checkpoint) -> str:
 def kept_of(checkpoint: Checkpoint, figures: Figures | None) -> str:
     """What it kept of the things that were said or used."""
     if not checkpoint.is_readable:
-        return "The provider keeps its text to itself, so nobody can tell what it holds."
+        return "The provider keeps its text to itself, or a part of it, so nobody can tell what it lacks."
     if figures is None:
         return "What it kept is not known." if checkpoint.has_range else ""
     if not figures.items:
@@ -54,10 +85,21 @@ def kept_of(checkpoint: Checkpoint, figures: Figures | None) -> str:
     return f"{told}, and {changed:,} changed." if changed else f"{told}."
 
 
+def low_of(checkpoint: Checkpoint, figures: Figures | None) -> str:
+    """What it means that a checkpoint in use kept almost nothing; empty where it kept more."""
+    if figures is None or not figures.is_low or checkpoint.is_unused:
+        return ""
+    first = f"It kept almost nothing: {figures.kept:,} of {figures.items:,}."
+    calls = f"calls {checkpoint.from_call:,}–{checkpoint.to_call:,}"
+    if checkpoint.origin == "made":
+        return f"{first} An agent that went on from it would have to read again what it needs of {calls}."
+    return f"{first} What the agent needed of {calls} was gone, unless it read it again."
+
+
 def made_by(checkpoint: Checkpoint) -> str:
     """Who wrote it."""
     if checkpoint.origin == "recorded":
-        return "the agent’s harness"
+        return "the harness"
     return "an extract by rules" if checkpoint.is_extract else checkpoint.model or checkpoint.summarizer
 
 

@@ -28,6 +28,16 @@ class Kept:
     without: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """One value of a filter that has few, with how many rows it leaves."""
+
+    word: str
+    count: int
+    address: str
+    current: bool
+
+
 def same(values: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Values that are their own words."""
     return tuple((value, value) for value in values)

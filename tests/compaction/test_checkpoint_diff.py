@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compaction import checkpoint_diff
 from compaction.checkpoint_diff import MOST_LINE_CHARS, MOST_LINES, CheckpointDiff, DiffRow, diff_checkpoints, inline
 from compaction.sections import MOST_SECTIONS, sections
 
@@ -138,6 +139,18 @@ def test_of_hostile_texts_what_is_not_compared_is_counted(text: str, other: str)
     assert sum(row.old is not None for row in rows(diff)) == min(lines, MOST_LINES)
     assert diff.left_out.chars == sum(max(0, len(line) - MOST_LINE_CHARS) for line in text.split("\n")[:MOST_LINES])
     assert len(diff.sections) <= 2 * MOST_SECTIONS + 2
+
+
+def test_characters_and_words_that_are_too_many_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint_diff, "MOST_CHARS", 50)
+    old, new = ("\n".join(f"- the {word} line number {number} of it" for number in range(10)) for word in ("old", "new"))
+    diff = diff_checkpoints(old, new)
+    assert (diff.left_out.old_lines, diff.left_out.new_lines) == (8, 8)
+    monkeypatch.setattr(checkpoint_diff, "MOST_CHARS", 10_000)
+    monkeypatch.setattr(checkpoint_diff, "MOST_MARKED_CHARS", 100)
+    marked = diff_checkpoints(old, new)
+    assert (marked.changed, marked.left_out.unmarked) == (10, 8)
+    assert [any(word.changed for word in row.new_words) for row in rows(marked)] == [True, True, *[False] * 8]
 
 
 @pytest.mark.parametrize(
