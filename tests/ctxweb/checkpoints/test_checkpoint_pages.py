@@ -31,6 +31,10 @@ def twin(page: Element) -> Any:
     return Client().get(next(link.attributes["href"] for link in page.one(cls="topbar").all("a") if link.text == "JSON")).json()
 
 
+def asked(address: str) -> Any:
+    return Client().get(f"/api/v1{address}").json()
+
+
 def listed(session: Session) -> Element:
     return get(f"/s/{session.public_id}/checkpoints")
 
@@ -61,7 +65,7 @@ def test_a_made_one_never_changes_its_number_whatever_became_of_the_others(sessi
 def test_a_chain_of_five_is_followed_from_checkpoint_to_checkpoint(talked: Session) -> None:
     make_chain(talked, 5)
     page = listed(talked)
-    checkpoints(page, twin(page), None)
+    checkpoints(page, twin(page), asked)
     card = page.one("section", id="chain")
     assert "m1 → m5" in card.one(cls="sub").text
     carried = [figures(cell) for cell in card.one("tr", cls="sub").cells[2:-1]]
@@ -78,7 +82,7 @@ def test_each_pair_of_the_chain_is_compared_and_a_change_has_a_permalink(talked:
     for number in range(1, 5):
         for form in ("", "?as=side"):
             page = get(f"/s/{talked.public_id}/checkpoints/m{number}..m{number + 1}{form}")
-            checkpoint_diff(page, twin(page), None)
+            checkpoint_diff(page, twin(page), asked)
             begun = page.all("tr", id=r"h-\w+(-\d+)?")
             assert begun
             for row in begun:
@@ -134,7 +138,7 @@ def test_what_contradicts_the_durable_state_leads_to_the_fact(session: Session) 
     durable_change(project=session.project, session=session.public_id, expected=0, author=ANA, changes=changes)
     make_summary(session, text=made_text(1))
     page = get(f"/s/{session.public_id}/checkpoints/m1")
-    checkpoint(page, twin(page), None)
+    checkpoint(page, twin(page), asked)
     (told,) = page.one("section", id="contradictions").all("li")
     assert told.text == (
         "another choice: line 8 says The state is stored in JSON files.; fact F3 says The state is stored in SQLite with a WAL. (sqlite)"
