@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -28,10 +28,11 @@ _STATUSES: Mapping[int, tuple[FailureCode, str]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Parts:
-    """What has come in of an answer."""
+    """What has come in of an answer. `on_text` is told its length so far."""
 
     host: str
     bounds: Bounds
+    on_text: Callable[[int], None]
     model: str = ""
     texts: list[str] = field(default_factory=list)
     chars: int = 0
@@ -48,6 +49,7 @@ class Parts:
         if isinstance(piece, str):
             self.chars += len(piece)
             self.texts.append(piece)
+            self.on_text(self.chars)
         if self.chars > self.bounds.text:
             raise self.failure("answer_too_large", f"wrote more than {self.bounds.text:,} characters, which is no summary")
 

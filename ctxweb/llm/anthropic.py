@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import anthropic
 
 from ctxweb.llm.answers import Parts, answer_of, failure_of_status, request_id, word
-from ctxweb.llm.base import LlmAnswer, LlmFailure, LlmRequest, LlmUsage, credible_tokens, never
+from ctxweb.llm.base import LlmAnswer, LlmFailure, LlmRequest, LlmUsage, credible_tokens, never, unheard
 from ctxweb.llm.network import BOUNDS, Bounds, failure_of_network, http_client, run_bounded
 
 CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
@@ -38,10 +38,10 @@ class AnthropicClient:
         self._base_url, self._api_key, self._is_streamed, self._bounds = base_url, api_key, is_streamed, bounds
         self._host = urlsplit(base_url).netloc
 
-    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool] = never) -> LlmAnswer:
+    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool] = never, on_text: Callable[[int], None] = unheard) -> LlmAnswer:
         """See `LlmClient`."""
         try:
-            return run_bounded(self._ask(request), bounds=self._bounds, is_cancelled=is_cancelled)
+            return run_bounded(self._ask(request, on_text), bounds=self._bounds, is_cancelled=is_cancelled)
         except LlmFailure:
             raise
         except anthropic.APIStatusError as error:
@@ -62,8 +62,8 @@ class AnthropicClient:
             api_key=self._api_key, base_url=self._base_url, max_retries=0, timeout=bounds.read, http_client=http_client(bounds)
         )
 
-    async def _ask(self, request: LlmRequest) -> LlmAnswer:
-        parts = Parts(host=self._host, bounds=self._bounds)
+    async def _ask(self, request: LlmRequest, on_text: Callable[[int], None]) -> LlmAnswer:
+        parts = Parts(host=self._host, bounds=self._bounds, on_text=on_text)
         async with self._client(self._bounds) as client:
             asked = {**_prompt(request), "max_tokens": request.max_tokens}
             if not self._is_streamed:

@@ -92,13 +92,18 @@ def never() -> bool:
     return False
 
 
+def unheard(chars: int) -> None:
+    """Nobody follows how an answer grows."""
+
+
 class LlmClient(Protocol):
     """Access to a server of one kind."""
 
     id: str
 
-    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool] = never) -> LlmAnswer:
-        """Exactly one HTTP request. Raises LlmFailure and nothing else. `is_cancelled` is asked four times a second."""
+    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool] = never, on_text: Callable[[int], None] = unheard) -> LlmAnswer:
+        """Exactly one HTTP request. Raises LlmFailure and nothing else. `is_cancelled` is asked four times a second; `on_text` is told
+        how many characters have come, where the answer is streamed."""
 
     def count_tokens(self, request: LlmRequest) -> int | None:
         """The tokens of the prompt as its provider counts them; None where it does not, or cannot now."""

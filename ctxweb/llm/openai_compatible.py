@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from ctxweb.llm.answers import Parts, answer_of, failure_of_status, request_id, word
-from ctxweb.llm.base import LlmAnswer, LlmFailure, LlmRequest, LlmUsage, credible_tokens, never
+from ctxweb.llm.base import LlmAnswer, LlmFailure, LlmRequest, LlmUsage, credible_tokens, never, unheard
 from ctxweb.llm.network import BOUNDS, Bounds, failure_of_network, http_client, run_bounded
 
 CUT = frozenset({"length"})
@@ -27,10 +27,10 @@ class OpenAiCompatibleClient:
         self._url, self._api_key, self._is_streamed, self._bounds = f"{base_url}/chat/completions", api_key, is_streamed, bounds
         self._host = urlsplit(base_url).netloc
 
-    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool] = never) -> LlmAnswer:
+    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool] = never, on_text: Callable[[int], None] = unheard) -> LlmAnswer:
         """See `LlmClient`."""
         try:
-            return run_bounded(self._ask(request), bounds=self._bounds, is_cancelled=is_cancelled)
+            return run_bounded(self._ask(request, on_text), bounds=self._bounds, is_cancelled=is_cancelled)
         except LlmFailure:
             raise
         except Exception as error:
@@ -40,8 +40,8 @@ class OpenAiCompatibleClient:
         """No server of this kind counts without answering."""
         return None
 
-    async def _ask(self, request: LlmRequest) -> LlmAnswer:
-        parts = Parts(host=self._host, bounds=self._bounds)
+    async def _ask(self, request: LlmRequest, on_text: Callable[[int], None]) -> LlmAnswer:
+        parts = Parts(host=self._host, bounds=self._bounds, on_text=on_text)
         headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
         async with (
             http_client(self._bounds) as client,

@@ -94,7 +94,7 @@ class _Work:
             written = self._write(told)
             verdict = self._verdict(written)
             try:
-                with self.run.commit(is_progress=False, stage="checking"):
+                with self.run.commit(is_progress=False, stage="checking", unit="tokens", done=0, total=None):
                     pass
                 if not self._may_ask_again(verdict):
                     self._end(written, verdict)

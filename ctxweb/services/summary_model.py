@@ -43,7 +43,9 @@ def model_summary(*, run: JobRun, planned: Planned, put: Sequence[Canary], told:
     prompt = _prompt(planned, access, put, told)
     call = _reserve(run, client, prompt, planned.plan, access)
     try:
-        answer = ask_apart(job=run.job, ask=lambda is_cancelled: client.ask(prompt.request, is_cancelled=is_cancelled))
+        answer = ask_apart(
+            job=run.job, ask=lambda apart: client.ask(prompt.request, is_cancelled=apart.is_cancelled, on_text=apart.on_text)
+        )
     except JobCancelled:
         call_failed(call=call, code="cancelled", message=CANCELLED)
         raise
@@ -83,7 +85,7 @@ def _reserve(run: JobRun, client: LlmClient, prompt: SummaryPrompt, plan: Summar
         nano=nano,
     )
     try:
-        with run.commit(is_progress=False, stage="waiting for the model"):
+        with run.commit(is_progress=False, stage="waiting for the model", unit="characters", done=0, total=None):
             call = call_reserve(job=run.job, asked=asked)
     except CallRefused as refused:
         raise SummaryFailed(refused.code, str(refused)) from refused

@@ -131,7 +131,7 @@ class Hostile:
     def count_tokens(self, request: LlmRequest) -> int | None:
         return None
 
-    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool]) -> LlmAnswer:
+    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool], on_text: Callable[[int], None]) -> LlmAnswer:
         words = next(self._words)
         lines = [f"## {section.heading}\n- {words if not number else f'item {number} stays as it was'}" for number, section in SECTIONS]
         usage = LlmUsage(input_tokens=1, output_tokens=1)

@@ -19,7 +19,7 @@ from ctxweb.jobs import job_cancel, job_claim
 from ctxweb.llm.base import LlmAnswer, LlmRequest
 from ctxweb.llm.network import BOUNDS
 from ctxweb.models import Breaker, Job, Record, Session, Summary, SummaryCall
-from ctxweb.services import summary_model
+from ctxweb.services import summary_ask, summary_model
 from ctxweb.services.checkpoint_plan import SummaryAsked, SummaryRefused, summary_plan
 from ctxweb.services.jobs_run import claimed_run, job_run, jobs_sweep
 from ctxweb.services.rebuild import rebuild
@@ -233,6 +233,25 @@ def test_a_job_that_is_cancelled_while_the_model_stalls_ends_within_two_seconds(
     assert Breaker.objects.filter(failures__gt=0).count() == 0
 
 
+def test_a_job_tells_how_much_of_a_streamed_answer_has_come(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary_ask, "LOOK_SECONDS", 0.05)
+    serve("stalled_stream", bounds=BOUNDS)
+    job = opened(imported(talk(6)), summarizer="anthropic")
+    seen: list[tuple[str, int, str]] = []
+
+    def follow() -> None:
+        while not (now := Job.objects.get(pk=job.pk)).done:
+            time.sleep(0.02)
+        seen.append((now.stage, now.done, now.unit))
+        job_cancel(job=now)
+
+    during_the_call(job, follow)
+    assert job.state == "cancelled"
+    assert seen[0][0] == "waiting for the model"
+    assert seen[0][1] > 0
+    assert seen[0][2] == "characters"
+
+
 def taken_over(job: Job) -> Job:
     """Another machine takes the job, because its lease ran out."""
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1), worker=ELSEWHERE)
@@ -293,7 +312,7 @@ class Deadly:
     def count_tokens(self, request: LlmRequest) -> int | None:
         return None
 
-    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool]) -> LlmAnswer:
+    def ask(self, request: LlmRequest, *, is_cancelled: Callable[[], bool], on_text: Callable[[int], None]) -> LlmAnswer:
         raise Killed
 
 
