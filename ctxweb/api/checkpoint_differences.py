@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest
 from ninja import Router
@@ -13,7 +13,6 @@ from compaction.line_diff import DiffWord
 from compaction.range_diff import TracedLine
 from ctxweb.api.checkpoints import CheckpointTwin, twin_of
 from ctxweb.api.paging import MAXIMUM, After, Limit, number_after
-from ctxweb.checkpoints.followed import FollowedItem
 from ctxweb.queries.checkpoint_difference import LivesOn, difference, lives_on
 from ctxweb.queries.checkpoint_trace import KINDS, checkpoint_trace
 from ctxweb.queries.checkpoints import checkpoint_named
@@ -92,16 +91,6 @@ class DiffRowTwin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LivesTwin:
-    still: int
-    gone: int
-    come: int
-    lost: int
-    items: tuple[FollowedItem, ...]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointDifferenceTwin:
     """Two checkpoints line by line, a window of the rows; and which items of their ranges live on."""
 
@@ -119,7 +108,7 @@ class CheckpointDifferenceTwin:
     new_lines_left_out: int
     chars_left_out: int
     unmarked: int
-    lives: LivesTwin | None
+    lives: LivesOn | None
     next: str | None
 
 
@@ -153,6 +142,7 @@ def checkpoint_diff(request: HttpRequest, old_id: str, new_id: str, after: After
     figures = checkpoint_figures(history=lane.history, checkpoints=[old])
     theirs = checkpoint_figures(history=other.history, checkpoints=[new])
     followed = chain_followed(history=lane.history, chain=[old, new]) if old.session == new.session else None
+    lives = lives_on(followed) if followed is not None else None
     diff, left_out = found.diff, found.diff.left_out
     return CheckpointDifferenceTwin(
         old=twin_of(old, figures.get(old.key)),
@@ -179,7 +169,7 @@ def checkpoint_diff(request: HttpRequest, old_id: str, new_id: str, after: After
         new_lines_left_out=left_out.new_lines,
         chars_left_out=left_out.chars,
         unmarked=left_out.unmarked,
-        lives=None if followed is None else _lives(lives_on(followed)),
+        lives=None if lives is None else replace(lives, rows=lives.rows[:MAXIMUM]),
         next=str(start + limit) if len(rows) > start + limit else None,
     )
 
@@ -209,11 +199,6 @@ def _traced(line: TracedLine) -> TracedLineTwin:
         source="" if line.source is None else str(line.source),
         source_text=_text(line.source_words),
     )
-
-
-def _lives(found: LivesOn) -> LivesTwin:
-    shown = {field.name: getattr(found, field.name) for field in fields(LivesTwin) if field.name != "items"}
-    return LivesTwin(**shown, items=found.rows[:MAXIMUM])
 
 
 def _text(words: tuple[DiffWord, ...]) -> str:
