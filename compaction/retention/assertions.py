@@ -24,6 +24,7 @@ MOST_RANGE_CHARS = 20_000_000  # of a range that are read
 
 _FRAME = re.compile(
     r"This session is being continued|The summary below covers|If you need specific details from before compaction"
+    r"|This is an automatically generated checkpoint|Treat the captured context as established|Continue the task directly from the messages"
     r"|Please continue the conversation from where|The conversation is summarized below|Another language model started to solve"
 )
 """What a harness writes around a summary: no claim of its model."""

@@ -128,13 +128,15 @@ def _taken_counts(history: History, compactions: Iterable[int]) -> dict[int, int
 
 
 def _parents(history: History, keys: Mapping[int, str], put: Mapping[int, set[tuple[int, int]]]) -> dict[int, str]:
-    """By the compaction that took its blocks, the key of the last checkpoint before it."""
-    of_place = {place: keys[compaction] for compaction, places in put.items() for place in places}
+    """By the compaction that took its blocks, the key of the last checkpoint before it. A block may be put there by several."""
+    of_place: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for compaction, places in put.items():
+        for place in places:
+            of_place[place].append(int(keys[compaction]))
     taken = LedgerEntry.objects.filter(history=history, compaction__in=list(keys), adds=False, state_after="")
     rows = taken.filter(seq__in={seq for seq, _ in of_place}).values_list("compaction_id", "seq", "i")
-    found: dict[int, str] = {}
+    found: dict[int, int] = {}
     for compaction, seq, i in rows:
-        key = of_place.get((seq, i), "")
-        if key and key != keys[compaction] and int(key) > int(found.get(compaction, "0")):
-            found[compaction] = key
-    return found
+        earlier = [number for number in of_place.get((seq, i), ()) if number < int(keys[compaction])]
+        found[compaction] = max((found.get(compaction, 0), *earlier))
+    return {compaction: str(number) for compaction, number in found.items() if number}

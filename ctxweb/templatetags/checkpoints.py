@@ -14,7 +14,7 @@ from ctxweb.checkpoints.base import Checkpoint
 from ctxweb.checkpoints.findings import Figures
 from ctxweb.templatetags.blocks import file_of, short
 from ctxweb.templatetags.figures import icon, tag, visible
-from ctxweb.views.checkpoint_words import CONTRADICTION_WORDS, KIND_WORDS, OBJECTION_WORDS
+from ctxweb.views.checkpoint_words import CONTRADICTION_WORDS, KIND_WORDS, OBJECTION_WORDS, calls_of
 
 register = template.Library()
 
@@ -32,6 +32,12 @@ BAR = 100  # units of a bar
 def origin_mark(checkpoint: Checkpoint) -> SafeString:
     """Whether its file recorded it, or a summary job made it."""
     return tag("e", "summarise", "recorded", "summarise") if checkpoint.origin == "recorded" else tag("e", "added", "made", "summary")
+
+
+@register.simple_tag
+def call_range(checkpoint: Checkpoint) -> str:
+    """`calls 51–127`."""
+    return calls_of(checkpoint)
 
 
 @register.simple_tag

@@ -85,12 +85,18 @@ def kept_of(checkpoint: Checkpoint, figures: Figures | None) -> str:
     return f"{told}, and {changed:,} changed." if changed else f"{told}."
 
 
+def calls_of(checkpoint: Checkpoint) -> str:
+    """The calls whose prompts the range grew up in."""
+    first, last = checkpoint.from_call or 0, checkpoint.to_call or 0
+    return f"call {last:,}" if first == last else f"calls {first:,}–{last:,}"
+
+
 def low_of(checkpoint: Checkpoint, figures: Figures | None) -> str:
     """What it means that a checkpoint in use kept almost nothing; empty where it kept more."""
     if figures is None or not figures.is_low or checkpoint.is_unused:
         return ""
     first = f"It kept almost nothing: {figures.kept:,} of {figures.items:,}."
-    calls = f"calls {checkpoint.from_call:,}–{checkpoint.to_call:,}"
+    calls = calls_of(checkpoint)
     if checkpoint.origin == "made":
         return f"{first} An agent that went on from it would have to read again what it needs of {calls}."
     return f"{first} What the agent needed of {calls} was gone, unless it read it again."

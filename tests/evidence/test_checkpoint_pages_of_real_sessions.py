@@ -81,6 +81,12 @@ def test_all_that_the_corpus_holds_is_listed_with_its_range(sessions: list[Sessi
         assert [piece.block.id for piece in pieces] == [piece.block.id for piece in one.pieces]
 
 
+def test_each_grew_out_of_an_earlier_one(sessions: list[Session]) -> None:
+    parents = {one.id: one.parent for one in every(sessions)}
+    assert all(not parent or int(parent) < int(key.rpartition("-")[2]) for key, parent in parents.items())
+    assert sum(bool(parent) for parent in parents.values()) >= 7
+
+
 def test_what_is_found_is_what_the_library_finds(sessions: list[Session]) -> None:
     for one in every(sessions):
         found = found_in(one)
