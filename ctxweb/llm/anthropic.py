@@ -102,7 +102,8 @@ class AnthropicClient:
 
 
 def _prompt(request: LlmRequest) -> dict[str, Any]:
-    more: dict[str, Any] = {"system": request.system} if request.system else {}
+    system = request.system if isinstance(request.system, str) else list(request.system)
+    more: dict[str, Any] = {"system": system} if system else {}
     if request.tools:
         more |= {"tools": list(request.tools), "tool_choice": {"type": "none"}}
     return {"model": request.model, "messages": list(request.messages), **more}

@@ -28,11 +28,11 @@ MOST_REQUEST_ID_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:
-    """`messages`: role and content of each, the content a text or, in shape `prefix`, the recorded wire blocks. `tools` are sent
-    with the choice that none may be called. `max_tokens` bounds the answer."""
+    """`messages`: role and content of each, the content a text or, in shape `prefix`, the recorded wire blocks; so too `system`.
+    `tools` are sent with the choice that none may be called. `max_tokens` bounds the answer."""
 
     model: str
-    system: str
+    system: str | tuple[dict[str, Any], ...]
     messages: tuple[dict[str, Any], ...]
     max_tokens: int
     shape: PromptShape

@@ -7,19 +7,19 @@ logs of dsh, and requests of the Messages API.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compaction.view import PromptView
-from compaction.wire import write_wire
 from ctxweb.importers.anthropic_messages.exchanges import request_of
 from ctxweb.importers.dsh.request_header import PLACEHOLDERS, SYSTEM, TOOLS
 from ctxweb.models import Message, ModelCall, Record, Revision, Session
 from ctxweb.services.record_read import RecordUnreadable, record_read
 from ctxweb.services.summary_asked import SummaryAsked
 from ctxweb.services.summary_range import HIDDEN_ROLES, SummaryRange
+from ctxweb.services.summary_wire import chat, chat_tools, messages_api, messages_api_tools
 
+CHAT = "openai_compatible"
 DSH, ANTHROPIC = "dsh", "anthropic_messages"
 FORMATS = (DSH, ANTHROPIC)
 
@@ -28,14 +28,9 @@ FORMATS = (DSH, ANTHROPIC)
 class RecordedPrompt:
     """System prompt, tool definitions and messages in the provider's own form."""
 
-    system: str
+    system: str | tuple[dict[str, Any], ...]
     tools: tuple[dict[str, Any], ...]
     messages: tuple[dict[str, Any], ...]
-
-    @property
-    def text(self) -> str:
-        """All of it as one text, for a count."""
-        return json.dumps([self.system, self.tools, self.messages], ensure_ascii=False)
 
 
 class NoPrefix(Exception):
@@ -49,7 +44,13 @@ class NoPrefix(Exception):
 def recorded_prompt(*, session: Session, revision: Revision, found: SummaryRange, asked: SummaryAsked) -> RecordedPrompt:
     """The prompt of the call of the range. Raises NoPrefix where it may not or cannot be sent, with the reason."""
     _check(session, found, asked)
-    prompt = _of_dsh(session, revision, found.shown.view) if session.format == DSH else _of_request(revision, found.shown.call)
+    is_chat = asked.summarizer == CHAT
+    if session.format == DSH:
+        prompt = _of_dsh(revision, found.shown.view, is_chat=is_chat)
+    elif is_chat:
+        raise NoPrefix("the session was recorded in the words of the Messages API: use anthropic, or the shape framed", field="summarizer")
+    else:
+        prompt = _of_request(revision, found.shown.call)
     if not prompt.system or not prompt.messages:
         raise NoPrefix("the session did not record the system prompt of this call: use the shape framed")
     return prompt
@@ -89,7 +90,7 @@ def _of_request(revision: Revision, call: int) -> RecordedPrompt:
     raise NoPrefix("no record holds the request of this call: use the shape framed")
 
 
-def _of_dsh(session: Session, revision: Revision, view: PromptView) -> RecordedPrompt:
+def _of_dsh(revision: Revision, view: PromptView, *, is_chat: bool) -> RecordedPrompt:
     """From the header that stands in front of the view, and the messages as the view holds them."""
     labels = dict(Message.objects.filter(revision=revision, label__in=(SYSTEM, TOOLS), role=SYSTEM).values_list("seq", "label"))
     texts: dict[str, str] = {}
@@ -98,9 +99,9 @@ def _of_dsh(session: Session, revision: Revision, view: PromptView) -> RecordedP
             texts[labels[message.seqs[0]]] = "".join(view.pricer.text(visible.body) for visible in message.blocks)
     if not PLACEHOLDERS.isdisjoint(texts.values()):
         raise NoPrefix("this log holds a placeholder where its system prompt and tools stood: use the shape framed")
-    visible = [message for message in view.messages if message.role not in HIDDEN_ROLES]
-    written = write_wire(PromptView.holding(visible, view.pricer))
-    return RecordedPrompt(system=texts.get(SYSTEM, ""), tools=_tools(texts.get(TOOLS, "")), messages=tuple(map(dict, written)))
+    visible = PromptView.holding([message for message in view.messages if message.role not in HIDDEN_ROLES], view.pricer)
+    messages, tools = (chat, chat_tools) if is_chat else (messages_api, messages_api_tools)
+    return RecordedPrompt(system=texts.get(SYSTEM, ""), tools=tools(_tools(texts.get(TOOLS, ""))), messages=messages(visible))
 
 
 def _tools(text: str) -> tuple[dict[str, Any], ...]:
@@ -110,11 +111,8 @@ def _tools(text: str) -> tuple[dict[str, Any], ...]:
         raise NoPrefix("the tools of this log are no JSON: use the shape framed") from None
 
 
-def _system(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    blocks: Sequence[Any] = given if isinstance(given, list) else ()
-    return "\n\n".join(str(block["text"]) for block in blocks if isinstance(block, Mapping) and isinstance(block.get("text"), str))
+def _system(given: Any) -> str | tuple[dict[str, Any], ...]:
+    return given if isinstance(given, str) else _objects(given)
 
 
 def _objects(given: Any) -> tuple[dict[str, Any], ...]:

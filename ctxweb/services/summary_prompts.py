@@ -65,7 +65,11 @@ def prefix_prompt(*, recorded: RecordedPrompt, asked: SummaryAsked, model: str, 
 
 def input_estimate(*, found: SummaryRange, request: LlmRequest) -> int:
     """What a request is taken to cost (≈ tokens): the count of its texts with the factor of the model's family."""
-    texts = [request.system, *(_text(message["content"]) for message in request.messages), _text(list(request.tools)) * bool(request.tools)]
+    texts = [
+        _text(request.system),
+        *(_text(message["content"]) for message in request.messages),
+        _text(list(request.tools)) * bool(request.tools),
+    ]
     factor = constants_for(request.model).factor
     return math.ceil(factor * sum(found.count(text) for text in texts)) + AROUND_TOKENS
 

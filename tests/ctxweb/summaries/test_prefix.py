@@ -58,12 +58,13 @@ def test_the_prompt_is_sent_as_it_was_and_the_question_stands_behind_it(serve: S
 
 
 @pytest.mark.usefixtures("opted_in")
-def test_a_system_prompt_in_blocks_is_sent_as_one_text(serve: Serve) -> None:
+def test_a_system_prompt_in_blocks_is_sent_in_blocks_with_their_marks_for_the_cache(serve: Serve) -> None:
     server = serve()
     server.answer = checkpoint(1)
-    session = imported(requests(system=[{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]), name="log.jsonl")
+    blocks = [{"type": "text", "text": "One."}, {"type": "text", "text": "Two.", "cache_control": {"type": "ephemeral"}}]
+    session = imported(requests(system=blocks), name="log.jsonl")
     assert summarised(session, summarizer="anthropic", shape="prefix").state == "succeeded"
-    assert server.requests[0].body["system"] == "One.\n\nTwo."
+    assert server.requests[0].body["system"] == blocks
 
 
 @needs_shared
@@ -78,8 +79,35 @@ def test_a_log_of_dsh_has_all_that_is_needed(serve: Serve) -> None:
     assert job.error is None or job.error["code"].startswith("refused_"), job.error
     body = server.requests[0].body
     assert body["system"].startswith("You are an AI agent powered by the DeepSeek Harness SDK.")
-    assert body["tools"]
-    assert body["messages"][0]["role"] == "user"
+    assert [set(tool) for tool in body["tools"]] == [{"name", "description", "input_schema"}] * len(body["tools"])
+    parts = [part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]]
+    assert {part["type"] for part in parts} <= {"text", "tool_use", "tool_result"}
+    ids = {part["id"] for part in parts if part["type"] == "tool_use"}
+    assert ids == {part["tool_use_id"] for part in parts if part["type"] == "tool_result"} != set()
+
+
+@needs_shared
+@pytest.mark.usefixtures("opted_in")
+def test_a_log_of_dsh_is_written_for_chat_completions_too(serve: Serve) -> None:
+    server = serve()
+    path = SHARED / "corpus" / "dsh" / "toninfo__deepseek-harness__live-mode-switching.jsonl"
+    job = summarised(imported(path.read_bytes(), name=path.name), summarizer="openai_compatible", shape="prefix")
+    assert job.error is None or job.error["code"].startswith("refused_"), job.error
+    body = server.requests[0].body
+    assert body["messages"][0]["role"] == "system"
+    assert {tool["type"] for tool in body["tools"]} == {"function"}
+    assert body["tool_choice"] == "none"
+    called = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
+    assert called == [message["tool_call_id"] for message in body["messages"] if message["role"] == "tool"] != []
+    assert body["messages"][-1]["content"].startswith("Stop here.")
+
+
+@pytest.mark.usefixtures("opted_in")
+def test_what_was_recorded_for_one_api_is_not_sent_to_the_other(serve: Serve) -> None:
+    serve()
+    session = imported(requests(), name="log.jsonl")
+    plan = summary_plan(session=session, asked=SummaryAsked(summarizer="openai_compatible", shape="prefix"))
+    assert [(one.code, one.field) for one in plan.problems] == [("no_prefix", "summarizer")]
 
 
 def test_a_project_has_to_opt_in(serve: Serve) -> None:
