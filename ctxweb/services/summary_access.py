@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from django.conf import settings
 
+from compaction.summary_prompt import PromptShape
 from ctxweb.llm.base import LlmFailure, LlmUsage
 from ctxweb.llm.prices import ModelPrice, cost_nano
 from ctxweb.llm.registry import configured
@@ -18,6 +19,7 @@ NOT_BILLED = frozenset(
         "rate_limited", "server_error", "overloaded",
     }
 )  # fmt: skip  # refused before anything was read or written
+ENDED = frozenset({"empty_answer", "reasoning_only", "cut_at_limit", "tool_call", "refused"})  # whole, with the figures of all of it
 ESTIMATE_MARGIN = 1.25  # an estimate is off by a tenth and more; a reservation must not be less than the bill
 
 
@@ -41,26 +43,27 @@ class ModelAccess:
             f"({settings.CTXWEB_SUMMARY_INPUT_SHARE:g} of its window): choose fewer calls, or ask for an incremental summary"
         )
 
-    def most_cost(self, input_tokens: int, output_tokens: int, *, is_exact: bool) -> int | None:
-        """The most that a call can cost in nano-dollars, all of it written to a cache; None without a price."""
+    def most_cost(self, input_tokens: int, output_tokens: int, *, is_exact: bool, shape: PromptShape) -> int | None:
+        """The most that a call can cost in nano-dollars; None without a price. A recorded prompt may ask to be written to a cache."""
         if self.price is None:
             return None
         tokens = input_tokens if is_exact else math.ceil(input_tokens * ESTIMATE_MARGIN)
-        prices = (
-            LlmUsage(input_tokens=tokens, cache_read_tokens=0, cache_write_tokens=0, output_tokens=output_tokens),
-            LlmUsage(input_tokens=0, cache_read_tokens=0, cache_write_tokens=tokens, output_tokens=output_tokens),
-        )
-        return max(cost_nano(self.price, usage) or 0 for usage in prices)
+        read = cost_nano(self.price, LlmUsage(input_tokens=tokens, output_tokens=output_tokens)) or 0
+        if shape == "framed":
+            return read
+        written = cost_nano(self.price, LlmUsage(input_tokens=0, cache_write_tokens=tokens, output_tokens=output_tokens)) or 0
+        return max(read, written)
 
     def cost_of(self, usage: LlmUsage) -> int | None:
         """What an answer cost; None where the provider did not say how much it was."""
         return None if self.price is None else cost_nano(self.price, usage)
 
     def cost_of_failure(self, failure: LlmFailure) -> int | None:
-        """Nothing where the provider refused before it worked; what was reported, else unknown."""
+        """Nothing where the provider refused before it worked; what it reported of a whole answer; else unknown, for what was
+        reported of a part is not what was written."""
         if failure.code in NOT_BILLED:
             return 0
-        return None if failure.usage is None else self.cost_of(failure.usage)
+        return self.cost_of(failure.usage) if failure.usage is not None and failure.code in ENDED else None
 
 
 def model_access(summarizer: str) -> ModelAccess:

@@ -49,7 +49,7 @@ def model_plan(*, session: Session, revision: Revision, asked: SummaryAsked, fou
     else:
         prompt = prefix_prompt(recorded=recorded, asked=asked, model=access.model, told=told)
     tokens = input_estimate(found=found, request=prompt.request)
-    nano = access.most_cost(tokens, asked.most_tokens, is_exact=False)
+    nano = access.most_cost(tokens, asked.most_tokens, is_exact=False, shape=asked.shape)
     left = caps_left(project=session.project.pk, session=session.public_id, now=now)
     breaker = breaker_state(project=session.project.pk, summarizer=asked.summarizer, model=access.model, now=now)
     return ModelPlan(

@@ -72,7 +72,7 @@ def _reserve(run: JobRun, client: LlmClient, prompt: SummaryPrompt, plan: Summar
     tokens = plan.input_tokens if exact is None else exact
     if access.most_input is not None and tokens > access.most_input:
         raise SummaryFailed("input_too_long", access.too_long(tokens))
-    nano = access.most_cost(tokens, plan.asked.most_tokens, is_exact=exact is not None)
+    nano = access.most_cost(tokens, plan.asked.most_tokens, is_exact=exact is not None, shape=plan.asked.shape)
     if nano is None:
         raise SummaryFailed("price_unknown", access.no_price)
     asked = CallAsked(
