@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from compaction.retention.canaries import Canary, canaries, planted
 from compaction.summarizers.extracts import extract
@@ -22,7 +23,7 @@ from ctxweb.models import Job, Session, Summary
 from ctxweb.services.checkpoint_plan import Planned, SummaryPlan, range_records, summary_plan, summary_planned
 from ctxweb.services.record_read import RecordUnreadable, records_differ
 from ctxweb.services.summary_asked import SummaryAsked, SummaryFailed, SummaryRefused, summary_asked
-from ctxweb.services.summary_calls import MOST_CALLS, call_judged, calls_lose, calls_lost, calls_of_round
+from ctxweb.services.summary_calls import MOST_CALLS, call_judged, calls_lose, calls_lost, codes_of_round
 from ctxweb.services.summary_judge import TOO_LONG, Verdict, summary_verdict
 from ctxweb.services.summary_model import Written, model_summary
 from ctxweb.services.summary_prompts import told_tokens
@@ -89,20 +90,20 @@ class _Work:
         with self.run.commit(is_progress=False, stage="range", unit="tokens", done=0, total=None):
             pass
         self._check_archive()
-        told = told_tokens(found=self.planned.range, asked=self.plan.asked)
-        while True:
-            written = self._write(told)
-            verdict = self._verdict(written)
-            try:
-                with self.run.commit(is_progress=False, stage="checking", unit="tokens", done=0, total=None):
-                    pass
-                if not self._may_ask_again(verdict):
-                    self._end(written, verdict)
-                    return
-            except JobLost:
-                self._store(written, verdict, state=Summary.State.SUPERSEDED)  # it came too late, and was paid for
-                raise
-            told //= 2
+        written = self._write(self._told())
+        verdict = self._verdict(written)
+        try:
+            with self.run.commit(is_progress=False, stage="checking", unit="tokens", done=0, total=None):
+                pass
+            self._end(written, verdict)
+        except JobLost:
+            self._store(written, verdict, state=Summary.State.SUPERSEDED)  # it came too late, and was paid for
+            raise
+
+    def _told(self) -> int:
+        """The most tokens that are asked for: half as many after a summary that was not smaller than its range."""
+        too_long = sum(code in TOO_LONG for code in codes_of_round(job=self.run.job))
+        return told_tokens(found=self.planned.range, asked=self.plan.asked) >> too_long
 
     def _session(self) -> Session:
         found = Session.objects.select_related("current__source", "project").filter(public_id=self.params["session"]).first()
@@ -153,20 +154,18 @@ class _Work:
             call_judged(call=written.call, code=verdict.reason)
         return verdict
 
-    def _may_ask_again(self, verdict: Verdict) -> bool:
-        """Only for a shorter one, and once."""
-        return self.plan.is_model and verdict.reason in TOO_LONG and calls_of_round(job=self.run.job) < MOST_CALLS
-
     def _end(self, written: Written, verdict: Verdict) -> None:
-        if verdict.reason:
+        if not verdict.reason:
             with transaction.atomic():
-                summary = self._store(written, verdict, state=Summary.State.REFUSED)
-                error = {"code": f"refused_{verdict.reason}", "message": _refused(verdict.reason)}
-                self.run.end("failed", error=error, result=summary_result(summary))
+                summary = self._store(written, verdict, state=Summary.State.TRIAL if self.put else Summary.State.KEPT)
+                self.run.end("succeeded", error=None, result=summary_result(summary))
             return
+        error = {"code": f"refused_{verdict.reason}", "message": _refused(verdict.reason)}
+        if self.plan.is_model and verdict.reason in TOO_LONG and len(codes_of_round(job=self.run.job)) < MOST_CALLS:
+            raise SummaryFailed(**error, run_after=timezone.now())  # a run of its own: two calls are longer than a task may be
         with transaction.atomic():
-            summary = self._store(written, verdict, state=Summary.State.TRIAL if self.put else Summary.State.KEPT)
-            self.run.end("succeeded", error=None, result=summary_result(summary))
+            summary = self._store(written, verdict, state=Summary.State.REFUSED)
+            self.run.end("failed", error=error, result=summary_result(summary))
 
     def _store(self, written: Written, verdict: Verdict, *, state: str) -> Summary:
         return summary_store(

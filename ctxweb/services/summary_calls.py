@@ -80,9 +80,9 @@ def cap_refusal(*, left: CapsLeft, nano: int) -> CallRefused | None:
     return None
 
 
-def calls_of_round(*, job: Job) -> int:
-    """How many calls the job has made since it was last opened."""
-    return SummaryCall.objects.filter(_of_round(job), job=job).count()
+def codes_of_round(*, job: Job) -> list[str]:
+    """How each call ended that the job has made since it was last opened; "" of one in flight, and of one whose answer was kept."""
+    return list(SummaryCall.objects.filter(_of_round(job), job=job).order_by("number").values_list("code", flat=True))
 
 
 def call_reserve(*, job: Job, asked: CallAsked, now: datetime | None = None) -> SummaryCall:
@@ -91,7 +91,7 @@ def call_reserve(*, job: Job, asked: CallAsked, now: datetime | None = None) -> 
     now = now or timezone.now()
     project, session = str(job.params["project"]), str(job.params["session"])
     Project.objects.select_for_update().get(pk=project)
-    made = list(SummaryCall.objects.filter(_of_round(job), job=job).order_by("number").values_list("code", flat=True))
+    made = codes_of_round(job=job)
     if len(made) >= MOST_CALLS:
         ended = ", then ".join(code.replace("_", " ") or "no end" for code in made)
         raise CallRefused(

@@ -20,7 +20,7 @@ from ctxweb.services.checkpoint_plan import Planned, SummaryPlan
 from ctxweb.services.summary_access import ModelAccess, model_access
 from ctxweb.services.summary_ask import ask_apart
 from ctxweb.services.summary_asked import SummaryFailed
-from ctxweb.services.summary_calls import MOST_CALLS, CallAsked, CallRefused, call_answered, call_failed, call_reserve, calls_of_round
+from ctxweb.services.summary_calls import MOST_CALLS, CallAsked, CallRefused, call_answered, call_failed, call_reserve, codes_of_round
 from ctxweb.services.summary_prompts import SummaryPrompt, framed_prompt, prefix_prompt
 
 AGAIN_SECONDS = 5.0  # before a failed call is repeated, where the provider names no time
@@ -109,7 +109,7 @@ def _fail(call: SummaryCall, failure: LlmFailure, access: ModelAccess) -> None:
 
 def _failed(run: JobRun, failure: LlmFailure) -> SummaryFailed:
     """Tried again while a call is left and time can help; when the provider says, else in a moment."""
-    if not failure.is_retryable or calls_of_round(job=run.job) >= MOST_CALLS:
+    if not failure.is_retryable or len(codes_of_round(job=run.job)) >= MOST_CALLS:
         return SummaryFailed(failure.code, str(failure))
     seconds = AGAIN_SECONDS if failure.retry_after is None else failure.retry_after
     return SummaryFailed(failure.code, str(failure), run_after=timezone.now() + timedelta(seconds=seconds))

@@ -23,9 +23,9 @@ from ctxweb.services.summary_calls import (
     call_failed,
     call_reserve,
     calls_lose,
-    calls_of_round,
     calls_sweep,
     caps_left,
+    codes_of_round,
 )
 
 CAPS = {"SESSION": 1, "DAY": 2, "PROJECT": 4}
@@ -75,7 +75,7 @@ def test_a_cap_is_reached_by_its_last_nano_dollar_and_not_passed_by_one(settings
         assert calls_sweep() == 1
     second = at_work("b")
     assert refusal(second, NANO * 3 // 4 + 1) == code
-    assert calls_of_round(job=second) == 0
+    assert codes_of_round(job=second) == []
     reserve(second, NANO * 3 // 4 - 1)
     assert refusal(at_work("c"), 2) == code
     reserve(at_work("d"), 1)
@@ -147,7 +147,7 @@ def test_a_job_that_a_person_starts_again_has_two_calls_again_and_their_numbers_
     Job.objects.filter(pk=job.pk).update(state="failed")
     again = at_work()
     assert again.pk == job.pk
-    assert calls_of_round(job=again) == 0
+    assert codes_of_round(job=again) == []
     reserve(again)
     assert list(SummaryCall.objects.order_by("number").values_list("number", flat=True)) == [1, 2, 3]
 
