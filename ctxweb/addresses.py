@@ -56,6 +56,15 @@ def fate(session: str, seq: int, i: int, *, h: str = "") -> str:
     return with_query(f"/s/{session}/b/{seq}.{i}", h=h)
 
 
+def summarise(session: str, **parameters: str | int | None) -> str:
+    return with_query(f"/s/{session}/summarise", **parameters)
+
+
+def comparison(session: str, old: str, new: str) -> str:
+    """Two summary jobs side by side."""
+    return f"/s/{session}/summarise/{old}..{new}"
+
+
 def checkpoints(session: str, **parameters: str | int | None) -> str:
     return with_query(f"/s/{session}/checkpoints", **parameters)
 
@@ -145,6 +154,11 @@ def body(session: str, digest: str) -> str:
 
 def job(public_id: str) -> str:
     return f"/jobs/{public_id}"
+
+
+def api_plan(session: str, **asked: str | int | None) -> str:
+    """The dry run of a summary."""
+    return with_query(f"{API}/sessions/{session}/summaries/plan", **asked)
 
 
 def api_units(session: str, **parameters: str | int | None) -> str:

@@ -6,15 +6,16 @@ from http import HTTPStatus
 
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Body, Field, Router, Schema, Status
+from ninja import Body, Field, Query, Router, Schema, Status
 from pydantic import ConfigDict
 
 from ctxweb.api.base import ApiError
 from ctxweb.queries.jobs import JobDetail, job_detail
-from ctxweb.queries.readable import readable_session
+from ctxweb.queries.readable import readable_lane, readable_session
 from ctxweb.services.checkpoint_plan import SummaryPlan, summary_plan
 from ctxweb.services.checkpoint_summarize import summary_open
 from ctxweb.services.summary_asked import EXTRACTIVE, SummaryAsked, SummaryRefused
+from ctxweb.views.comparison import sides_of
 
 router = Router(tags=["checkpoints"])
 
@@ -52,9 +53,44 @@ def summary_post(request: HttpRequest, session_id: str, given: Body[SummaryReque
             return Status(HTTPStatus.OK, summary_plan(session=session, asked=asked))
         job = summary_open(session=session, asked=asked, actor=wanted.actor)
     except SummaryRefused as refused:
-        where = f"{refused.field}: " if refused.field else ""
-        raise ApiError(status=HTTPStatus.UNPROCESSABLE_ENTITY, code=refused.code, message=f"{where}{refused}") from refused
+        raise _refusal(refused) from refused
     return Status(HTTPStatus.ACCEPTED, job_detail(public_id=job.public_id, now=timezone.now()))
+
+
+@router.get("/sessions/{session_id}/summaries/plan", response=SummaryPlan, summary="The dry run: nothing is written, nobody is asked")
+def summary_dry_run(request: HttpRequest, session_id: str, given: Query[SummaryRequest]) -> SummaryPlan:
+    session, _ = readable_session(public_id=session_id)
+    try:
+        return summary_plan(session=session, asked=_asked(given))
+    except SummaryRefused as refused:
+        raise _refusal(refused) from refused
+
+
+class SideTwin(Schema):
+    """A job beside another on the same range: the exact tokens of its checkpoint and of the range, and the items of the range."""
+
+    job: JobDetail
+    tokens: int | None
+    range_tokens: int | None
+    kept: int | None
+    changed: int | None
+    lost: int | None
+
+
+@router.get(
+    "/sessions/{session_id}/summaries/{old}/against/{new}",
+    response=list[SideTwin],
+    summary="Two summary jobs on the same range, side by side",
+)
+def summary_against(request: HttpRequest, session_id: str, old: str, new: str) -> list[SideTwin]:
+    names = ("tokens", "range_tokens", "kept", "changed", "lost")
+    sides = sides_of(readable_lane(public_id=session_id), old, new)
+    return [SideTwin(job=side.job, **dict(zip(names, side.rows, strict=True))) for side in sides]
+
+
+def _refusal(refused: SummaryRefused) -> ApiError:
+    where = f"{refused.field}: " if refused.field else ""
+    return ApiError(status=HTTPStatus.UNPROCESSABLE_ENTITY, code=refused.code, message=f"{where}{refused}")
 
 
 def _asked(given: SummaryRequest) -> SummaryAsked:

@@ -12,6 +12,7 @@ from django.http import Http404
 
 from ctxweb.models import Job, Revision
 from ctxweb.queries.imports import RUNNING, import_error, imported_revisions, imported_sessions
+from ctxweb.queries.summary_jobs import SummaryJob, summary_job
 
 RETRYABLE = (Job.State.FAILED, Job.State.CANCELLED, Job.State.ABANDONED)
 
@@ -64,11 +65,13 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDetail(JobRow):
-    """A job with its log and, once it has ended, its result and the sessions that an import brought or found."""
+    """A job with its log and, once it has ended, its result and the sessions that an import brought or found. `summary` is the
+    part that only a summary has."""
 
     sessions: tuple[str, ...]
     log: tuple[LogLine, ...]
     result: Any
+    summary: SummaryJob | None
 
 
 def jobs_window(*, state: str, after: int | None, limit: int, now: datetime) -> JobsWindow:
@@ -105,6 +108,7 @@ def job_detail(*, public_id: str, now: datetime) -> JobDetail:
         sessions=imported_sessions(job=job),
         log=log,
         result=job.result,
+        summary=summary_job(job=job),
     )
 
 

@@ -9,6 +9,7 @@ from ctxweb.views.checkpoint import checkpoint
 from ctxweb.views.checkpoint_diff import checkpoint_diff
 from ctxweb.views.checkpoint_range import checkpoint_range
 from ctxweb.views.checkpoints import checkpoints
+from ctxweb.views.comparison import comparison
 from ctxweb.views.fate import fate
 from ctxweb.views.imports import imports
 from ctxweb.views.jobs import cancel, job, jobs, retry
@@ -26,6 +27,7 @@ from ctxweb.views.source_preview import source_preview
 from ctxweb.views.source_proposals import source_proposal
 from ctxweb.views.source_versions import source_version, source_versions
 from ctxweb.views.sources import source_verify, sources
+from ctxweb.views.summarise import summarise
 from ctxweb.views.units import units
 from ctxweb.views.view import view
 from ctxweb.views.watch import source_badges, source_events
@@ -43,6 +45,8 @@ PAGES: tuple[URLPattern | URLResolver, ...] = (
     path("s/<slug:session_id>/checkpoints/<slug:key>", checkpoint, name="checkpoint"),
     path("s/<slug:session_id>/checkpoints/<slug:key>/range", checkpoint_range, name="checkpoint_range"),
     path("s/<slug:session_id>/checkpoints/<slug:old>..<slug:new>", checkpoint_diff, name="checkpoint_diff"),
+    path("s/<slug:session_id>/summarise", summarise, name="summarise"),
+    path("s/<slug:session_id>/summarise/<slug:old>..<slug:new>", comparison, name="comparison"),
     path("s/<slug:session_id>/replay", replay, name="replay"),
     path("s/<slug:session_id>/replay/<slug:history_id>", replay_change, name="replay_change"),
     path("s/<slug:session_id>/units", units, name="units"),

@@ -11,8 +11,11 @@ from django.views.decorators.http import require_safe
 
 from ctxweb import addresses
 from ctxweb.glossary import GLOSSARY
+from ctxweb.models import LOCAL
 from ctxweb.page import TABS, counted, frame, show
+from ctxweb.queries.audit import readable_project
 from ctxweb.queries.health import Health, health
+from ctxweb.queries.model_access import ModelAccess, model_access
 
 KEYS = (
     # key, what it does
@@ -33,6 +36,7 @@ class SettingsPage:
 
     finding: str
     health: Health
+    models: ModelAccess
     keys: tuple[tuple[str, str], ...]
     tab_keys: tuple[tuple[str, str], ...]
     glossary: tuple[tuple[str, str, str], ...]
@@ -46,6 +50,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     page = SettingsPage(
         finding=f"{counted(len(wrong), 'thing')} to look at." if wrong else "Everything that is needed works.",
         health=found,
+        models=model_access(project=readable_project(project_id=LOCAL)),
         keys=KEYS,
         tab_keys=tuple((tab.key, tab.label) for tab in TABS),
         glossary=GLOSSARY,

@@ -12,6 +12,7 @@ from ctxweb.models import Block, Job, Session
 from ctxweb.replays.asked import replay_asked
 from ctxweb.services.history_replay import history_replay
 from tests.browser.conftest import Watched
+from tests.evidence.made_checkpoints import ended_job
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
@@ -24,6 +25,13 @@ def addresses(session: Session) -> Iterator[str]:
     yield from ("/settings", f"{own}/", f"{own}/?stack=kind", f"{own}/?as=table", f"{own}/messages", f"{own}/view/3?against=2")
     yield from (f"{own}/ledger", f"{own}/b/{block.seq}.{block.i}", f"{own}/import")
     yield from (f"{own}/replay?trigger=6000&hard_limit=200000", f"{own}/replay?policy=learn-claude-code-s08", f"{own}/units")
+    yield from (
+        f"{own}/summarise?with=anthropic&against=extractive",
+        f"{own}/checkpoints",
+        f"{own}/checkpoints/1",
+        f"{own}/checkpoints/1/range",
+    )
+    yield f"/jobs/{ended_job(session, calls=2)}"
     kept = history_replay(session=session, revision=session.current, asked=replay_asked(limits={"trigger": 6_000})).history
     yield from (f"{own}/ledger?h={kept}", f"{own}/view/3?h={kept}", f"{own}/b/{block.seq}.{block.i}?h={kept}")
 

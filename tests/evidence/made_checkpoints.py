@@ -6,7 +6,11 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ctxweb.models import Body, Session, Span, Summary
+from ctxweb.jobs import job_claim
+from ctxweb.models import Body, Job, Session, Span, Summary, SummaryCall
+from ctxweb.services.checkpoint_summarize import summary_open
+from ctxweb.services.jobs_run import claimed_run
+from ctxweb.services.summary_asked import SummaryAsked
 
 AT = datetime(2026, 11, 3, 9, tzinfo=UTC)
 SECTIONS = ("Request and intent", "Files and code", "Decisions", "Pending tasks")
@@ -32,6 +36,31 @@ def make_chain(session: Session, count: int) -> list[Summary]:
         to_call = max(1, session.call_count * number // count)
         chain.append(make_summary(session, text=made_text(number), to_call=to_call, parent=chain[-1] if chain else None))
     return chain
+
+
+def make_job(session: Session, *, to_call: int) -> str:
+    """A summary job that has ended with an extract; its public id."""
+    job = summary_open(session=session, asked=SummaryAsked(to_call=to_call), actor="Ana", is_rung=False)
+    claimed = job_claim(job_id=job.pk)
+    assert claimed is not None
+    claimed_run(job=claimed)
+    return str(job.public_id)
+
+
+def ended_job(session: Session, *, calls: int) -> str:
+    """The row of a summary job that has ended after so many calls of a model; its public id."""
+    asked = SummaryAsked(to_call=3, summarizer="anthropic").to_json()
+    params = {"name": "a summary", "session": session.public_id, "asked": asked, "model": "claude-haiku-4-5"}
+    name = f"summaryof{session.public_id}"
+    job = Job.objects.create(public_id=name[:40], kind="summary", key=name, state="failed", params=params)
+    SummaryCall.objects.bulk_create(
+        SummaryCall(
+            project=session.project, session=session.public_id, job=job, number=number, attempt=1, state="failed", summarizer="anthropic",
+            model="claude-haiku-4-5", shape="framed", input_tokens=900, most_output_tokens=100, reserved_nano=5, started_at=AT,
+        )
+        for number in range(1, calls + 1)
+    )  # fmt: skip
+    return job.public_id
 
 
 def make_summary(session: Session, *, text: str, to_call: int = 3, **more: Any) -> Summary:

@@ -113,9 +113,12 @@ def job(page: Element, twin: Any, get: Get) -> None:
     assert told["id"] == twin["id"]
     assert figures(told.get("outcome", told.get("progress", ""))) == progress(twin)
     assert figure(told["starts"]) == twin["attempts"]
-    assert figure(page.one(cls="sub").text) == len(twin["log"])
+    log = next(card for card in page.all("section", cls="card") if card.one("h2").text == "Log")
+    assert figure(log.one(cls="sub").text) == len(twin["log"])
     assert twin["state"] in page.one(cls="tools").text
-    assert [link.text for link in page.one("dl", cls="kv").all("a")] == twin["sessions"]
+    summary = twin["summary"]
+    found = [summary["session"], summary["checkpoint"]] if summary else twin["sessions"]
+    assert [link.text for link in page.one("dl", cls="kv").all("a")] == found
     assert not twin["error"] or twin["error"]["message"] in page.one(cls="err").text
 
 

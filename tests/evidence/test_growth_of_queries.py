@@ -25,6 +25,7 @@ from tests.ctxweb.pages_b.rows import make_session
 from tests.evidence.durable_rows import keep_durable
 from tests.evidence.elements import page_of
 from tests.evidence.homes import shared_home
+from tests.evidence.made_checkpoints import ended_job
 from tests.evidence.walk import unreached_pages, unreached_twins
 from tests.shared import SHARED, needs_shared
 
@@ -43,7 +44,7 @@ PAGES = (
     "/s/{s}/b/3.1", "/s/{s}/import", "/s/{s}/import/1", "/s/{s}/body/{digest}", "/jobs", "/jobs?state=failed", "/jobs/{job}", "/settings",
     "/s/{s}/checkpoints", "/s/{s}/checkpoints/2", "/s/{s}/checkpoints/2/range", "/s/{s}/checkpoints/1..2",
     "/s/{s}/replay", "/s/{s}/replay?policy=workbuddy-s14&trigger=20000",
-    "/s/{s}/units",
+    "/s/{s}/units", "/s/{s}/summarise?to=3", "/s/{s}/summarise/{summary}..{summary}",
     *SOURCES,
 )  # fmt: skip
 TWINS = (
@@ -52,6 +53,7 @@ TWINS = (
     "sessions/{s}/records/1", "sessions/{s}/body/{digest}", "histories/{s}r", "histories/{s}r/calls/{last}/view?against=1",
     "histories/{s}r/calls/{last}/ghosts?against=1", "histories/{s}r/ledger", "histories/{s}r/blocks/3.1/fate", "jobs",
     "jobs/{job}", "health",
+    "sessions/{s}/summaries/plan?to=3", "sessions/{s}/summaries/{summary}/against/{summary}",
     "sessions/{s}/checkpoints", "checkpoints/{s}-2", "checkpoints/{s}-2/range", "checkpoints/{s}-1/diff/{s}-2",
     "policies", "sessions/{s}/replay", "sessions/{s}/units",
     "sessions/{s}/durable", "sessions/{s}/durable/preview", "sessions/{s}/durable/versions",
@@ -74,7 +76,7 @@ WITHOUT_ROWS = {
 
 
 def test_every_page_and_every_twin_is_measured() -> None:
-    places = {"s": "a" * 20, "last": "9", "digest": "0" * 32, "job": "a", "fact": "a"}
+    places = {"s": "a" * 20, "last": "9", "digest": "0" * 32, "job": "a", "fact": "a", "summary": "a"}
     addresses = [address.format(**places) for address in ADDRESSES]
     assert unreached_pages(addresses[: len(PAGES)]) == WITHOUT_ROWS
     assert unreached_twins(addresses[len(PAGES) :]) == set()
@@ -133,12 +135,14 @@ def _grown(*, to: int, session: Session, facts: int) -> dict[str, str]:
     )
     assert (Session.objects.count(), Job.objects.count()) == (to, to)
     keep_durable(session, facts=facts)
+    made = ended_job(session, calls=facts)
     body = session.current.blocks.select_related("body")[0].body  # type: ignore[union-attr]  # make_session publishes it
     return {
         "s": session.public_id,
         "last": str(session.call_count),
         "digest": bytes(body.digest).hex(),
         "job": f"job{0:017d}",
+        "summary": made,
         "fact": item_key("facts", "fact-1"),
     }
 
@@ -191,6 +195,7 @@ def _imported(file: Path, counts: dict[str, int]) -> dict[str, str]:
         "drop": str(drop),
         "before": str(drop - 1),
         "job": Job.objects.all()[0].public_id,
+        "summary": ended_job(session, calls=MANY),
         "digest": bytes(largest.body.digest).hex(),
         "fact": item_key("facts", "fact-1"),
         "block": f"{edited.seq}.{edited.i}",

@@ -11,11 +11,11 @@ from django.test import Client
 from ctxweb.models import Block, Compaction, Job, LedgerEntry, Record, Session
 from ctxweb.queries.sources import item_key
 from ctxweb.services.durable_keep import fact_keep
-from tests.evidence import checkpoint_pages, other_pages, replay_page, session_pages, source_pages
+from tests.evidence import checkpoint_pages, other_pages, replay_page, session_pages, source_pages, summary_pages
 from tests.evidence.durable_rows import ANA, keep_durable
 from tests.evidence.elements import Element, page_of
 from tests.evidence.homes import demo_file, imported, shared_home
-from tests.evidence.made_checkpoints import make_chain
+from tests.evidence.made_checkpoints import make_chain, make_job
 from tests.evidence.schema import faults
 from tests.evidence.walk import DOCUMENT, api_routes, name_of, page_names, route_of, unreached_pages, unreached_twins
 
@@ -77,8 +77,10 @@ CHECKS: dict[str, tuple[tuple[Check, tuple[str, ...]], ...]] = {
     "audit": ((source_pages.audit, ("/audit", "/audit?status=missing", "/audit?session={long}")),),
     "audit_entries": ((source_pages.entries, ("/audit/entries", "/audit/entries?status=signed_off", "/audit/entries?session={long}")),),
     "audit_drift": ((source_pages.drift, ("/audit/drift?since=2026-09-30", "/audit/drift?since=2026-09-30&session={long}")),),
+    "summarise": ((summary_pages.plan, ("/s/{long}/summarise", "/s/{long}/summarise?from=2&to=6&focus=ports&incremental=1")),),
+    "comparison": ((summary_pages.comparison, ("/s/{long}/summarise/{summary}..{other}",)),),
     "jobs": ((other_pages.jobs, ("/jobs", "/jobs?state=failed")),),
-    "job": ((other_pages.job, ("/jobs/{job}", "/jobs/{failed}")),),
+    "job": ((other_pages.job, ("/jobs/{job}", "/jobs/{failed}", "/jobs/{summary}")),),
     "settings": ((other_pages.settings, ("/settings",)),),
 }  # fmt: skip
 WITHOUT_HTML = {
@@ -124,6 +126,7 @@ def places(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
             found = _places(long, broken)
             keep_durable(long, facts=7)
             make_chain(long, 3)
+            found |= {"summary": make_job(long, to_call=4), "other": make_job(long, to_call=5)}
             assert long.current is not None
             fact_keep(session=long, revision=long.current, seq=1, content="It runs every night.", author=ANA)
         yield found
@@ -185,7 +188,7 @@ def test_the_twin_has_the_figures_of_the_page(visit: Visit, places: dict[str, st
 
 
 def test_no_page_is_left_out() -> None:
-    places = dict.fromkeys(("long", "broken", "digest", "job", "failed", "fact", "work"), "a" * 20) | dict.fromkeys(
+    places = dict.fromkeys(("long", "broken", "digest", "job", "failed", "fact", "work", "summary", "other"), "a" * 20) | dict.fromkeys(
         ("drop", "before", "next", "odd"), "1"
     )
     addresses = [visit.pattern.format(edited="1.1", added="1.1", **places) for visit in VISITS]

@@ -1,0 +1,101 @@
+"""Two summarizers on the same range: how each job goes, then what each kept, how long it took and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from ctxweb import addresses
+from ctxweb.checkpoints.base import Checkpoint
+from ctxweb.checkpoints.findings import Figures
+from ctxweb.page import session_frame, show
+from ctxweb.queries.checkpoints import lane_checkpoints
+from ctxweb.queries.imports import RUNNING
+from ctxweb.queries.jobs import JobDetail, job_detail
+from ctxweb.queries.readable import Lane, readable_lane
+from ctxweb.services.checkpoint_analysis import checkpoint_figures
+
+ROWS = ("exact tokens", "of the range", "items kept", "changed", "lost")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One job with the checkpoint that came of it and what that kept of its range."""
+
+    job: JobDetail
+    checkpoint: Checkpoint | None
+    figures: Figures | None
+
+    @property
+    def rows(self) -> tuple[int | None, ...]:
+        """Its tokens and those of its range, then the items of the range: kept, changed, lost; None unknown."""
+        sizes = (None, None) if self.checkpoint is None else (self.checkpoint.tokens, self.checkpoint.range_tokens)
+        items = (None, None, None) if self.figures is None else (self.figures.kept, self.figures.changed, self.figures.lost)
+        return (*sizes, *items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonPage:
+    address: str
+    public_id: str
+    finding: str
+    sides: tuple[Side, ...]
+    rows: tuple[tuple[str, tuple[int | None, ...]], ...]
+    is_running: bool
+    diff: str
+
+
+@require_safe
+def comparison(request: HttpRequest, session_id: str, old: str, new: str) -> HttpResponse:
+    lane = readable_lane(public_id=session_id)
+    sides = sides_of(lane, old, new)
+    is_running = any(side.job.state in RUNNING for side in sides)
+    keys = [side.checkpoint.key for side in sides if side.checkpoint is not None]
+    page = ComparisonPage(
+        address=addresses.comparison(session_id, old, new),
+        public_id=session_id,
+        finding=_finding(sides, is_running=is_running),
+        sides=sides,
+        rows=tuple(zip(ROWS, zip(*(side.rows for side in sides), strict=True), strict=True)),
+        is_running=is_running,
+        diff=addresses.checkpoint_diff(session_id, *keys) if len(set(keys)) == 2 else "",
+    )
+    frame = session_frame(
+        request,
+        lane.session,
+        tab="checkpoints",
+        title="Compare summarizers",
+        json=addresses.api_session(session_id, f"summaries/{old}/against/{new}"),
+    )
+    return show(
+        request, template="summarise/comparison.html", frame=frame, page=page, fragments={"comparison": "summarise/_comparison.html"}
+    )
+
+
+def sides_of(lane: Lane, old: str, new: str) -> tuple[Side, ...]:
+    """Both jobs of the session. Raises Http404 where one is none of its summaries."""
+    jobs = [job_detail(public_id=key, now=timezone.now()) for key in (old, new)]
+    if any(job.summary is None or job.summary.session != lane.session.public_id for job in jobs):
+        raise Http404
+    made = {one.key: one for one in lane_checkpoints(lane=lane)}
+    found = [made.get(job.summary.checkpoint) for job in jobs if job.summary is not None]
+    figures = checkpoint_figures(history=lane.history, checkpoints=[one for one in found if one is not None])
+    pairs = zip(jobs, found, strict=True)
+    return tuple(Side(job=job, checkpoint=one, figures=figures.get(one.key) if one is not None else None) for job, one in pairs)
+
+
+def _finding(sides: tuple[Side, ...], *, is_running: bool) -> str:
+    if is_running:
+        return "Two summarizers are at work on the same range."
+    kept = [side.figures for side in sides]
+    first, second = kept
+    if first is None or second is None:
+        return "Not both of them came to a checkpoint: see each job."
+    names = [side.job.summary.summarizer if side.job.summary else "" for side in sides]
+    if first.kept == second.kept:
+        return f"Both kept {first.kept:,} items of the range."
+    better = 0 if first.kept > second.kept else 1
+    return f"{names[better]} kept {kept[better].kept:,} items of the range, {names[1 - better]} {kept[1 - better].kept:,}."  # type: ignore[union-attr]  # both are there
