@@ -112,6 +112,11 @@ def test_the_page_refuses_a_limit_that_the_policy_does_not_have(session: Session
 def test_the_page_offers_the_variants_of_a_policy_by_name(session: Session) -> None:
     address = f"/s/{session.public_id}/replay"
     assert "Planning preset" in Client().get(address, {"policy": "openhands-default"}).content.decode()
-    limits = {"trigger": 100, "summarise_keep_recent.keep_first": 6, "summarise_keep_recent.keep_messages": 43}
-    chosen = Client().get(address, {"policy": "openhands-default", **limits})
+    planning: dict[str, str | int] = {
+        "policy": "openhands-default",
+        "trigger": 100,
+        "summarise_keep_recent.keep_first": 6,
+        "summarise_keep_recent.keep_messages": 43,
+    }
+    chosen = Client().get(address, planning)
     assert re.search(r'aria-current="true">Planning preset', chosen.content.decode())
