@@ -17,8 +17,9 @@ from compaction.counters.bpe import versions
 from compaction.counters.models import ENCODINGS
 from ctxweb.checks import SQLITE_IN_FORCE
 from ctxweb.home import Home
-from ctxweb.models import Body, Job, Session, Source, TokenCount
+from ctxweb.models import Body, Job, Project, Session, Source, TokenCount
 from ctxweb.queries.jobs import last_finished
+from ctxweb.queries.roots import absence_told
 from ctxweb.serve.broker import answers, embedded_client
 
 QUEUE_SECONDS = 0.5
@@ -105,7 +106,7 @@ def health(*, home: Home, now: datetime) -> Health:
     waiting = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.LEASED)).count()
     finished = last_finished().values_list("ended_at", flat=True).first()
     return Health(
-        checks=(*_database_checks(), _queue_check(home, waiting)),
+        checks=(*_database_checks(), _queue_check(home, waiting), *_root_checks()),
         tokenizers=_tokenizers(),
         counters=_counters(),
         last_finished=finished,
@@ -136,6 +137,15 @@ def _database_checks() -> Iterator[Check]:
         holds = mode == "IMMEDIATE"
         advice = "" if holds else "Should be IMMEDIATE: DATABASES needs OPTIONS.transaction_mode."
         yield Check(name="SQLite transaction mode", state="ok" if holds else "failed", found=str(mode), advice=advice)
+
+
+def _root_checks() -> Iterator[Check]:
+    """The folders of each project that has some."""
+    for project in Project.objects.order_by("pk"):
+        told, roots = absence_told(project), len({*project.transcript_roots, *project.artifact_roots})
+        if roots:
+            found = "not every root can be read" if told else f"{roots:,} can be read"
+            yield Check(name=f"Roots of project {project.pk}", state="warning" if told else "ok", found=found, advice=told)
 
 
 def _queue_check(home: Home, waiting: int) -> Check:

@@ -16,6 +16,7 @@ from ctxweb.queries.audit import Drift, drift, readable_project
 from ctxweb.queries.audit_chain import ChainState, audit_chain
 from ctxweb.queries.audit_sources import CHANGED, AuditSources, SignOffRow, audit_sources, sign_offs
 from ctxweb.queries.readable import readable_session
+from ctxweb.queries.roots import absence_told
 from ctxweb.queries.source_counts import STATUSES, project_sources
 from ctxweb.services.audit import SignOffRefused, sign_off
 from ctxweb.services.source_jobs import project_verification_open
@@ -52,6 +53,7 @@ class AuditPage:
     session: str
     finding: str
     detail: str
+    roots: str
     drifted: str
     drift_address: str
     since: str
@@ -141,6 +143,7 @@ def _page(request: HttpRequest, wanted: Wanted, form: SignOffForm | None) -> Aud
         session=session,
         finding=finding,
         detail=detail,
+        roots=absence_told(project),
         drifted=drift_said(changed),
         drift_address=addresses.audit_drift(since=since.day, session=session),
         since=since.day,

@@ -13,6 +13,7 @@ from ctxweb import addresses
 from ctxweb.models import Session
 from ctxweb.page import counted, session_frame, show
 from ctxweb.queries.readable import readable_session
+from ctxweb.queries.roots import absence_told
 from ctxweb.queries.source_counts import STATUSES, SourceCounts, session_sources
 from ctxweb.queries.sources import PARTS, Part, Stored, open_proposals, source_item, source_parts, stored_state
 from ctxweb.services.source_jobs import verification_open
@@ -63,6 +64,7 @@ class SourcesPage:
     events: str
     badges: str
     finding: str
+    roots: str
     detail: str
     version: int
     counts: SourceCounts
@@ -114,6 +116,7 @@ def _page(request: HttpRequest, stored: Stored) -> SourcesPage:
         events=addresses.source_events(session.public_id),
         badges=addresses.source_badges(session.public_id),
         finding=finding,
+        roots=absence_told(session.project),
         detail=detail,
         version=stored.number,
         counts=counts,

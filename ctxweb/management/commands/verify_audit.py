@@ -12,11 +12,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ctxweb.models import Project
 from ctxweb.queries.audit_chain import ChainState, audit_chain
+from ctxweb.queries.durable_chain import VersionsState, versions_state
 from ctxweb.services.database_prepare import database_prepare
 
 
 class Command(BaseCommand):
-    help = "Check the hash chain of the audit with its key, its head, its anchors and its sign-offs. Exits with 1 where it does not hold."
+    help = (
+        "Check the hash chain of the audit with its key, head, anchors and sign-offs, and the versions of durable states. "
+        "Exits with 1 where they do not hold."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,11 +33,18 @@ class Command(BaseCommand):
         unknown = sorted(set(options["projects"]) - set(known))
         if unknown:
             raise CommandError(f"There is no project {', '.join(unknown)}: known are {', '.join(known)}.")
-        states = [audit_chain(project_id=project_id) for project_id in options["projects"] or known]
-        for state in states:
-            self.stdout.write(json.dumps(asdict(state)) if options["json"] else _sentences(state))
-        if not all(state.holds for state in states):
+        checked = [(audit_chain(project_id=one), versions_state(project_id=one)) for one in options["projects"] or known]
+        for state, versions in checked:
+            told = {**asdict(state), "versions": asdict(versions)}
+            self.stdout.write(json.dumps(told) if options["json"] else f"{_sentences(state)}\n{_of_versions(versions)}")
+        if not all(state.holds and versions.holds for state, versions in checked):
             sys.exit(1)
+
+
+def _of_versions(versions: VersionsState) -> str:
+    verdict = "hold" if versions.holds else "DO NOT HOLD"
+    lines = [f"  {versions.count:,} versions of durable states {verdict}"]
+    return "\n".join([*lines, *(f"  version {one.number} of {one.session}: {one.says}" for one in versions.breaks)])
 
 
 def _sentences(state: ChainState) -> str:

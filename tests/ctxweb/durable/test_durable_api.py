@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client, override_settings
 
 from compaction.durable.canonical import state_digest, state_from_json
+from ctxweb.append_only import triggers_create, triggers_drop
 from ctxweb.models import LOCAL, DurableItem, DurableVersion, Project, Record, Session
+from ctxweb.queries.durable_chain import VersionsState, versions_state
 from ctxweb.services import source_confirm
 from ctxweb.services.durable_versions import durable_reindex
 from tests.ctxweb.durable.looks import append, found, missing
@@ -356,3 +358,31 @@ def test_the_number_of_queries_does_not_grow_with_the_items(api: Api, django_ass
     api.put(0, facts=[fact(str(n), source_pointer=f"transcript:session:{n + 1}") for n in range(300)])
     with django_assert_max_num_queries(8):
         assert len(api.get()["facts"]) == 300
+
+
+def altered(**changes: Any) -> list[tuple[int, str]]:
+    """What is found once an insider has changed version 2."""
+    triggers_drop(connection)
+    DurableVersion.objects.filter(number=2).update(**changes)
+    found = versions_state(project_id=LOCAL)
+    triggers_create(connection)
+    return [(one.number, one.says) for one in found.breaks]
+
+
+@pytest.mark.parametrize(
+    ("changes", "number", "says"),
+    [
+        ({"state": "{}"}, 2, "its state is not the one that its digest is of"),
+        ({"parent": None}, 2, "it says that it grew out of another version than the one before it"),
+        ({"session": "elsewhere"}, 3, "1 versions before it are gone"),
+    ],
+    ids=["edited", "other parent", "moved away"],
+)
+def test_a_version_that_somebody_changed_is_told_of(api: Api, changes: dict[str, Any], number: int, says: str) -> None:
+    for version in range(3):
+        api.put(version, facts=[fact(f"f{version}")], reason="Seen")
+    assert versions_state(project_id=LOCAL) == VersionsState(count=3, breaks=())
+    if connection.vendor != "sqlite":
+        connection.cursor().execute("SET CONSTRAINTS ALL IMMEDIATE")
+    told = altered(**changes)
+    assert (number, says) in told

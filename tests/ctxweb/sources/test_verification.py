@@ -16,6 +16,7 @@ from compaction.sources.base import Bounds
 from compaction.sources.files import Root
 from ctxweb.jobs import job_claim
 from ctxweb.models import AuditEntry, Job, Project
+from ctxweb.queries.roots import absence_told, absent_roots
 from ctxweb.services import source_jobs
 from ctxweb.services.jobs_run import WORK, claimed_run
 from ctxweb.services.source_jobs import project_verification_open, verification_open, verifications_due
@@ -199,3 +200,13 @@ def test_the_api_answers_with_a_job(project: Project) -> None:
 
 def test_verification_is_a_job_like_others() -> None:
     assert "verify" in WORK
+
+
+def test_a_root_that_is_not_there_is_told_on_the_pages_and_by_health(project: Project, artifacts: Artifacts) -> None:
+    assert absence_told(project) == ""
+    project.artifact_roots = [str(artifacts.root), str(artifacts.root / "gone")]
+    project.save()
+    assert absent_roots(project) == (str(artifacts.root / "gone"),)
+    session = imported(records(said("first")))
+    for address in ("/audit", f"/s/{session.public_id}/sources", "/settings"):
+        assert "cannot be read: sources below answer missing" in Client().get(address).content.decode(), address
