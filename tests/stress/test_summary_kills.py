@@ -69,8 +69,8 @@ class Machine:
             self.worker = subprocess.Popen(command, env=self.environment, cwd=REPO, stdout=log, stderr=log, start_new_session=True)
 
     def until(self, is_so: Callable[[], bool], *, told: Callable[[], str] = str) -> None:
-        """Wait for something. A worker that ends by itself (Celery does where a process of its pool dies while it starts) is
-        started again, as whoever supervises it would."""
+        """Wait for something. A worker that ends by itself (where a process of its pool dies while it starts, or where it has to
+        acknowledge a job to a broker that is gone) is started again, as whoever supervises it would."""
         deadline = time.monotonic() + PATIENCE
         while not is_so():
             if self.worker is not None and self.worker.poll() is not None:
