@@ -133,7 +133,7 @@ def _finding(old: Checkpoint, new: Checkpoint, diff: CheckpointDiff) -> str:
     if not (diff.changed or diff.removed or diff.added):
         return f"Checkpoints {old.key} and {new.key} say the same."
     return (
-        f"From checkpoint {old.key} to {new.key}: {diff.same:,} lines stay, {diff.changed:,} change, "
+        f"From checkpoint {old.key} to {new.key}: of the lines {diff.same:,} stay, {diff.changed:,} change, "
         f"{diff.removed:,} go and {diff.added:,} come" + (f", {diff.moved:,} of these only moved." if diff.moved else ".")
     )
 

@@ -53,14 +53,15 @@ def comparison(request: HttpRequest, session_id: str, old: str, new: str) -> Htt
     lane = readable_lane(public_id=session_id)
     sides = sides_of(lane, old, new)
     is_running = any(side.job.state in RUNNING for side in sides)
+    is_computed = all(side.figures is not None for side in sides if side.checkpoint is not None and side.checkpoint.has_range)
     keys = [side.checkpoint.key for side in sides if side.checkpoint is not None]
     page = ComparisonPage(
         address=addresses.comparison(session_id, old, new),
         public_id=session_id,
-        finding=_finding(sides, is_running=is_running),
+        finding=_finding(sides, is_running=is_running, is_computed=is_computed),
         sides=sides,
         rows=tuple(zip(ROWS, zip(*(side.rows for side in sides), strict=True), strict=True)),
-        is_running=is_running,
+        is_running=is_running or not is_computed,
         diff=addresses.checkpoint_diff(session_id, *keys) if len(set(keys)) == 2 else "",
     )
     frame = session_frame(
@@ -87,9 +88,11 @@ def sides_of(lane: Lane, old: str, new: str) -> tuple[Side, ...]:
     return tuple(Side(job=job, checkpoint=one, figures=figures.get(one.key) if one is not None else None) for job, one in pairs)
 
 
-def _finding(sides: tuple[Side, ...], *, is_running: bool) -> str:
+def _finding(sides: tuple[Side, ...], *, is_running: bool, is_computed: bool) -> str:
     if is_running:
         return "Two summarizers are at work on the same range."
+    if not is_computed:
+        return "Both have ended; what each kept is being computed."
     kept = [side.figures for side in sides]
     first, second = kept
     if first is None or second is None:
