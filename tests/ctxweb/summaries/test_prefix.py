@@ -14,7 +14,7 @@ from tests.ctxweb.summaries.models import Serve
 from tests.ctxweb.summaries.talks import LISTING, checkpoint, imported, summarised, talk
 from tests.shared import SHARED, needs_shared
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("home")]
+pytestmark = [pytest.mark.nodb, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("home")]
 TOOLS = [{"name": "read", "description": "Reads a file.", "input_schema": {"type": "object"}}]
 USE = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}
 MESSAGES = [

@@ -65,6 +65,7 @@ def test_every_bad_manner_of_a_server_is_expected_of_a_job() -> None:
     assert set(ENDS) == set(BEHAVIOURS)
 
 
+@pytest.mark.nodb
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
 def test_whatever_a_server_does_the_job_ends_with_a_reason_after_at_most_two_calls(serve: Serve, behaviour: str) -> None:
     server = serve(behaviour)
@@ -81,6 +82,7 @@ def test_whatever_a_server_does_the_job_ends_with_a_reason_after_at_most_two_cal
     assert Summary.objects.filter(state="kept").count() == (state == "succeeded")
 
 
+@pytest.mark.nodb
 @pytest.mark.parametrize("behaviour", ["good", "500_then_ok", "529_twice", "stalled_stream", "401"])
 def test_servers_of_the_other_protocol_are_no_different(serve: Serve, behaviour: str) -> None:
     serve(behaviour)
