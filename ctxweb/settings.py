@@ -181,10 +181,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}, "none": {"class": "logging.NullHandler"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "ctxweb": {"level": "INFO"},
         "django": {"handlers": [], "propagate": True},
+        # ANTHROPIC_LOG=debug, as agents of this machine may set it, would write prompts into our logs
+        **{name: {"handlers": ["none"], "propagate": False} for name in ("anthropic", "httpx2", "httpcore2")},
     },
 }

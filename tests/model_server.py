@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import re
 import socket
 import struct
 import sys
@@ -19,14 +18,17 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from compaction.summary_prompt import SUMMARY_SECTIONS
+from tests.model_answers import answer_events, whole_answer
 
 BEHAVIOURS = (
     "slow_headers", "stalled_stream", "endless_body", "redirect", "400_too_long", "401", "403", "404_model", "429_short",
     "429_one_hour", "500_then_ok", "529_twice", "reset_midway", "broken_json", "stream_without_end", "empty", "reasoning_only",
     "cut_at_limit", "tool_call", "longer_than_range",
 )  # fmt: skip
-MORE = ("good", "lies_about_usage", "compressed", "one_byte_a_second", "error_in_stream", "refuses")
+MORE = (
+    "good", "lies_about_usage", "compressed", "dripping_headers", "dripping_body", "error_in_stream", "refuses", "401_stalled",
+    "401_endless", "500_compressed",
+)  # fmt: skip
 SERIES = {"500_then_ok": ("500", "good"), "529_twice": ("529", "529", "good")}
 STATUSES = {
     # status, the provider's word, Retry-After
@@ -39,8 +41,7 @@ STATUSES = {
     "500": (500, "api_error", ""),
     "529": (529, "overloaded_error", ""),
 }
-STOPS = {"cut_at_limit": ("max_tokens", "length"), "tool_call": ("tool_use", "tool_calls"), "refuses": ("refusal", "content_filter")}
-USAGE = {"prompt": 1_000, "cached": 200, "output": 300}
+DRIP_SECONDS = 0.05
 
 
 @dataclass(slots=True)
@@ -104,27 +105,6 @@ def model_server(*behaviours: str, port: int = 0) -> Iterator[ModelServer]:
         server.server_close()
 
 
-def summary_of(body: dict[str, Any]) -> str:
-    """Eight sections with words of the request's own record, always the same for the same request."""
-    words = [" ".join(re.findall(r"[A-Za-z][a-z]{2,14}", text)[:14]) for text in _texts(body)]
-    told = [line for line in words if len(line) > 20][-6:] or ["the record holds little that can be told in words"]
-    lines = []
-    for number, section in enumerate(SUMMARY_SECTIONS):
-        lines += [f"## {section.heading}", f"- {told[number % len(told)]}", ""]
-    return "\n".join(lines)
-
-
-def _texts(body: dict[str, Any]) -> Iterator[str]:
-    for message in body["messages"]:
-        content = message.get("content")
-        for text in [content] if isinstance(content, str) else [part.get("text", "") for part in content or ()]:
-            for line in text.split("\n"):
-                with contextlib.suppress(ValueError, TypeError, AttributeError):
-                    entry = json.loads(line)
-                    if entry.get("kind") == "text":
-                        yield entry["text"]
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     told: ModelServer
@@ -157,8 +137,10 @@ class _Handler(BaseHTTPRequestHandler):
         is_anthropic, is_streamed = self.path.endswith("/messages"), bool(asked.body.get("stream"))
         if name in STATUSES:
             self._refuse(name)
-        elif name in ("slow_headers", "one_byte_a_second"):
-            self._dawdle(name)
+        elif name in ("slow_headers", "dripping_headers", "dripping_body"):
+            self._dawdle(name, is_streamed)
+        elif name in ("401_stalled", "401_endless", "500_compressed"):
+            self._refuse_badly(name)
         elif name == "redirect":
             self._json(307, {}, Location=f"{self.told.elsewhere}{self.path}")
         elif name == "endless_body":
@@ -169,24 +151,37 @@ class _Handler(BaseHTTPRequestHandler):
             self._head(200, is_streamed, ("Content-Encoding", "gzip"))
             self._chunk(b"\x1f\x8b")
         elif is_streamed:
-            self._stream(name, _events(name, asked, self.told.answer, is_anthropic=is_anthropic))
+            self._stream(name, answer_events(name, asked.body, self.told.answer, is_anthropic=is_anthropic))
         else:
-            self._at_once(name, _whole(name, asked, self.told.answer, is_anthropic=is_anthropic))
+            self._at_once(name, whole_answer(name, asked.body, self.told.answer, is_anthropic=is_anthropic))
 
     def _refuse(self, name: str) -> None:
         status, kind, retry_after = STATUSES[name]
         error = {"type": kind, "code": kind, "message": "the words of a provider, which nobody repeats"}
         self._json(status, {"type": "error", "error": error}, **({"Retry-After": retry_after} if retry_after else {}))
 
-    def _dawdle(self, name: str) -> None:
+    def _refuse_badly(self, name: str) -> None:
+        status, _, manner = name.partition("_")
+        self._head(int(status), False, *([("Content-Encoding", "gzip")] if manner == "compressed" else []))
+        self._chunk(b'{"error": {"type": "')
+        if manner == "stalled":
+            self.told.wait(30)
+        while manner == "endless" and not self.told.stops.is_set():
+            self._chunk(b"x" * 65_536)
+        self._chunk(b"")
+
+    def _dawdle(self, name: str, is_streamed: bool) -> None:
+        """Silence, or one byte after the other without end."""
         if name == "slow_headers":
             self.told.wait(30)
             return
-        for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"z" * 600:
-            self.wfile.write(bytes([byte]))
+        if name == "dripping_headers":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        else:
+            self._head(200, is_streamed, is_chunked=False)
+        while not self.told.stops.wait(DRIP_SECONDS):
+            self.wfile.write(b" ")
             self.wfile.flush()
-            if self.told.stops.wait(0.1):
-                return
 
     def _endless(self, is_streamed: bool) -> None:
         self._head(200, is_streamed)
@@ -250,116 +245,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(key.replace("_", "-"), text)
         self.end_headers()
         self.wfile.write(data)
-
-
-def _said(name: str, asked: Asked, answer: str) -> str:
-    if name in ("empty", "reasoning_only"):
-        return ""
-    if name == "longer_than_range":
-        return summary_of(asked.body) + "\n".join(
-            f"- line {number} of a summary without end, word{number * 7919}" for number in range(9_000)
-        )
-    return answer or summary_of(asked.body)
-
-
-def _whole(name: str, asked: Asked, answer: str, *, is_anthropic: bool) -> dict[str, Any]:
-    text, stops = _said(name, asked, answer), STOPS.get(name, ("end_turn", "stop"))
-    if is_anthropic:
-        content: list[dict[str, Any]] = [{"type": "text", "text": text}]
-        if name == "reasoning_only":
-            content = [{"type": "thinking", "thinking": "let me think", "signature": "s"}]
-        if name == "tool_call":
-            content = [{"type": "tool_use", "id": "t1", "name": "run", "input": {}}]
-        content = [] if name == "empty" else content
-        return {
-            "id": "msg_1", "type": "message", "role": "assistant", "model": asked.body["model"], "content": content,
-            "stop_reason": stops[0], "stop_sequence": None, "usage": _anthropic_usage(name),
-        }  # fmt: skip
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if name == "reasoning_only":
-        message["reasoning_content"] = "let me think"
-    if name == "tool_call":
-        message = {"role": "assistant", "content": None, "tool_calls": [_tool_call()]}
-    choice = {"index": 0, "message": message, "finish_reason": stops[1]}
-    return {"id": "c1", "object": "chat.completion", "model": asked.body["model"], "choices": [choice], "usage": _openai_usage(name)}
-
-
-def _events(name: str, asked: Asked, answer: str, *, is_anthropic: bool) -> list[bytes]:
-    whole = _whole(name, asked, answer, is_anthropic=is_anthropic)
-    made = list(_anthropic_events(name, whole) if is_anthropic else _openai_events(whole))
-    if name == "error_in_stream":
-        kind = {"type": "overloaded_error", "message": "words"}
-        made = [*made[: len(made) // 2], _event({"type": "error", "error": kind}, is_anthropic)]
-    return made
-
-
-def _anthropic_events(name: str, whole: dict[str, Any]) -> Iterator[bytes]:
-    usage = whole["usage"]
-    yield _event(
-        {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}}
-    )
-    for index, block in enumerate(whole["content"]):
-        key = next((key for key in ("text", "thinking") if key in block), "")
-        yield _event({"type": "content_block_start", "index": index, "content_block": {**block, **({key: ""} if key else {})}})
-        for piece in _pieces(block.get(key, "")):
-            yield _event({"type": "content_block_delta", "index": index, "delta": {"type": f"{key}_delta", key: piece}})
-        yield _event({"type": "content_block_stop", "index": index})
-    delta = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    yield _event({"type": "message_delta", "delta": delta, "usage": {"output_tokens": usage["output_tokens"]}})
-    yield _event({"type": "message_stop"})
-
-
-def _openai_events(whole: dict[str, Any]) -> Iterator[bytes]:
-    choice = whole["choices"][0]
-    message = choice["message"]
-
-    def chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> bytes:
-        choices = [{"index": 0, "delta": delta, "finish_reason": reason}]
-        return _event({"id": "c1", "object": "chat.completion.chunk", "model": whole["model"], "choices": choices, **more}, False)
-
-    yield chunk({"role": "assistant", "content": ""})
-    for key in ("content", "reasoning_content"):
-        for piece in _pieces(message.get(key) or ""):
-            yield chunk({key: piece})
-    if message.get("tool_calls"):
-        yield chunk({"tool_calls": message["tool_calls"]})
-    yield chunk({}, choice["finish_reason"])
-    yield _event({"id": "c1", "object": "chat.completion.chunk", "choices": [], "usage": whole["usage"]}, False)
-    yield b"data: [DONE]\n\n"
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), 400):
-        yield text[start : start + 400]
-
-
-def _event(value: dict[str, Any], is_anthropic: bool = True) -> bytes:
-    name = f"event: {value['type']}\n" if is_anthropic else ""
-    return f"{name}data: {json.dumps(value)}\n\n".encode()
-
-
-def _tool_call() -> dict[str, Any]:
-    return {"index": 0, "id": "t1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
-
-
-def _anthropic_usage(name: str) -> dict[str, Any]:
-    if name == "lies_about_usage":
-        return {"input_tokens": -5, "output_tokens": 10**12, "cache_read_input_tokens": "many"}
-    fresh = USAGE["prompt"] - USAGE["cached"]
-    return {
-        "input_tokens": fresh,
-        "cache_read_input_tokens": USAGE["cached"],
-        "cache_creation_input_tokens": 0,
-        "output_tokens": USAGE["output"],
-    }
-
-
-def _openai_usage(name: str) -> dict[str, Any]:
-    if name == "lies_about_usage":
-        return {"prompt_tokens": -5, "completion_tokens": 10**12, "prompt_tokens_details": {"cached_tokens": "many"}}
-    return {
-        "prompt_tokens": USAGE["prompt"], "completion_tokens": USAGE["output"], "prompt_tokens_details": {"cached_tokens": USAGE["cached"]},
-    }  # fmt: skip
 
 
 def main() -> None:

@@ -58,9 +58,15 @@ class AnthropicClient:
             return None
 
     def _client(self, bounds: Bounds) -> anthropic.AsyncAnthropic:
-        return anthropic.AsyncAnthropic(
-            api_key=self._api_key, base_url=self._base_url, max_retries=0, timeout=bounds.read, http_client=http_client(bounds)
+        client = anthropic.AsyncAnthropic(
+            api_key=self._api_key,
+            base_url=self._base_url,
+            max_retries=0,
+            http_client=http_client(bounds),
+            open_telemetry={"traces": {"enabled": False}, "propagation": False},
         )
+        client._custom_headers = {}  # ANTHROPIC_CUSTOM_HEADERS is read whatever is given, and may hold another server's key
+        return client
 
     async def _ask(self, request: LlmRequest, on_text: Callable[[int], None]) -> LlmAnswer:
         parts = Parts(host=self._host, bounds=self._bounds, on_text=on_text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +18,9 @@ import httpx2
 from ctxweb.llm.base import LlmFailure
 
 LOOK_SECONDS = 0.25  # between two looks at whether somebody cancelled
+REFUSAL_SECONDS = 2.0  # that the body of a refusal is waited for: its status has said what matters
+MOST_REFUSAL_BYTES = 64 * 1024
+_FRAMING = ("content-encoding", "content-length", "transfer-encoding")
 
 T = TypeVar("T")
 
@@ -37,7 +41,9 @@ BOUNDS = Bounds()
 
 def run_bounded(work: Coroutine[Any, Any, T], *, bounds: Bounds, is_cancelled: Callable[[], bool]) -> T:
     """What the work gives, or LlmFailure `timeout_total` or `cancelled`; the work is ended and its connection closed first."""
-    return asyncio.run(_bounded(work, bounds, is_cancelled))
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_default_executor(_Unawaited(max_workers=1, thread_name_prefix="resolver"))
+        return runner.run(_bounded(work, bounds, is_cancelled))
 
 
 def http_client(bounds: Bounds) -> httpx2.AsyncClient:
@@ -65,14 +71,23 @@ def failure_of_network(error: BaseException, *, host: str, bounds: Bounds) -> Ll
     return LlmFailure("broken_answer", f"{host} sent what is no answer of its protocol ({what}): see whether the base URL is right.")
 
 
+class _Unawaited(ThreadPoolExecutor):
+    """Looks up names. No look-up can be ended from outside, so who has had enough leaves it behind."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        super().shutdown(wait=False, cancel_futures=True)
+
+
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Counts what comes in, and takes no encoding that hides how much it is."""
+    """Counts what comes in, and takes no encoding that hides how much it is. A refusal is a refusal, however its body comes."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, most: int) -> None:
         self._inner, self._most = inner, most
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)
+        if response.status_code >= 300:
+            return await _refusal(response)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise LlmFailure("broken_answer", f"{request.url.host} sent a compressed answer, which was not asked for.")
@@ -82,6 +97,25 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+async def _refusal(response: httpx2.Response) -> httpx2.Response:
+    """The same status and headers, with the body where it is short, plain and came at once."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(REFUSAL_SECONDS):
+            async for chunk in response.aiter_raw():
+                body += chunk
+                if len(body) > MOST_REFUSAL_BYTES:
+                    raise ValueError("too long")
+    except (TimeoutError, ValueError, httpx2.TransportError):
+        body.clear()
+    finally:
+        await response.aclose()
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        body.clear()
+    headers = [(name, value) for name, value in response.headers.multi_items() if name not in _FRAMING]
+    return httpx2.Response(response.status_code, headers=headers, content=bytes(body))
 
 
 class _Counted(httpx2.AsyncByteStream):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,8 @@ from ctxweb.llm.network import BOUNDS, Bounds, failure_of_network, http_client, 
 
 CUT = frozenset({"length"})
 REFUSED = frozenset({"content_filter"})
-MOST_ERROR_BYTES = 64 * 1024
+_OPENAI = re.compile(r"(api\.openai\.com|.+\.openai\.azure\.com)(:\d+)?", re.ASCII)
+_REASONING = re.compile(r"(gpt-[5-9]|o[1-9])(?![a-z0-9])", re.ASCII)
 
 
 class OpenAiCompatibleClient:
@@ -42,30 +44,33 @@ class OpenAiCompatibleClient:
 
     async def _ask(self, request: LlmRequest, on_text: Callable[[int], None]) -> LlmAnswer:
         parts = Parts(host=self._host, bounds=self._bounds, on_text=on_text)
+        body = _body(request, limit=limit_name(self._host, request.model), is_streamed=self._is_streamed)
         headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
         async with (
             http_client(self._bounds) as client,
-            client.stream("POST", self._url, json=_body(request, is_streamed=self._is_streamed), headers=headers) as response,
+            client.stream("POST", self._url, json=body, headers=headers) as response,
         ):
             parts.request_id = request_id(response.headers)
             if response.status_code != 200:
-                raise await self._refused(response)
+                raise failure_of_status(
+                    host=self._host, status=response.status_code, headers=response.headers, kind=_kind(await response.aread())
+                )
             if response.headers.get("content-type", "").startswith("text/event-stream"):
                 await _stream(parts, response)
             else:
                 _whole(parts, json.loads(await response.aread()))
         return answer_of(parts, cut=CUT, refused=REFUSED)
 
-    async def _refused(self, response: httpx2.Response) -> LlmFailure:
-        kind = ""
-        if response.headers.get("content-length", "").isdigit() and int(response.headers["content-length"]) <= MOST_ERROR_BYTES:
-            kind = _kind(await response.aread())
-        return failure_of_status(host=self._host, status=response.status_code, headers=response.headers, kind=kind)
+
+def limit_name(host: str, model: str) -> str:
+    """How the limit of an answer is called: OpenAI refuses `max_tokens` for its reasoning models, wherever they run; most other servers
+    know that name alone, and some ignore the new one and write without end."""
+    return "max_completion_tokens" if _OPENAI.fullmatch(host) or _REASONING.match(model) else "max_tokens"
 
 
-def _body(request: LlmRequest, *, is_streamed: bool) -> dict[str, Any]:
+def _body(request: LlmRequest, *, limit: str, is_streamed: bool) -> dict[str, Any]:
     system = [{"role": "system", "content": request.system}] if request.system else []
-    body: dict[str, Any] = {"model": request.model, "messages": [*system, *request.messages], "max_tokens": request.max_tokens}
+    body: dict[str, Any] = {"model": request.model, "messages": [*system, *request.messages], limit: request.max_tokens}
     if request.tools:
         body |= {"tools": list(request.tools), "tool_choice": "none"}
     if is_streamed:

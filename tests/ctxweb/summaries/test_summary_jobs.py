@@ -27,7 +27,8 @@ from ctxweb.services.summary_calls import calls_sweep
 from ctxweb.storage import blob_path
 from tests.ctxweb.summaries.models import MODEL, Serve, everything_else, prices
 from tests.ctxweb.summaries.talks import finished, imported, opened, run, summarised, talk
-from tests.model_server import BEHAVIOURS, summary_of
+from tests.model_answers import summary_of
+from tests.model_server import BEHAVIOURS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("home")]
 ELSEWHERE = "another-machine/1/1"

@@ -1,0 +1,16 @@
+"""What the clients are asked in tests, and their bounds there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ctxweb.llm.anthropic import AnthropicClient
+from ctxweb.llm.base import LlmClient, LlmRequest
+from ctxweb.llm.network import Bounds
+from ctxweb.llm.openai_compatible import OpenAiCompatibleClient
+
+KEY = "sk-secret-of-a-person"
+SAID = "the words that a person wrote"
+BOUNDS = Bounds(connect=0.5, read=0.5, total=0.9, bytes=512 * 1024)
+REQUEST = LlmRequest(model="a-model", system="You write.", messages=({"role": "user", "content": SAID},), max_tokens=500, shape="framed")
+KINDS: dict[str, Callable[..., LlmClient]] = {"anthropic": AnthropicClient, "openai_compatible": OpenAiCompatibleClient}
