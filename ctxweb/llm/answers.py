@@ -81,14 +81,19 @@ def answer_of(parts: Parts, *, cut: frozenset[str], refused: frozenset[str]) -> 
 def failure_of_status(*, host: str, status: int, headers: Mapping[str, str], kind: str = "") -> LlmFailure:
     """The failure of an answer that is none. `kind`: the provider's own word for it, shown where it is one word."""
     code, says = _STATUSES.get(status, _of_class(status))
-    word = f" ({kind})" if kind and len(kind) <= 60 and kind.replace("_", "").replace(".", "").isalnum() and kind.isascii() else ""
     return LlmFailure(
         code,
-        f"{host} answered {status}{word}: it {says}.",
+        f"{host} answered {status}{_in_brackets(kind)}: it {says}.",
         status=status,
         retry_after=retry_after(headers.get("retry-after", "")),
         request_id=request_id(headers),
     )
+
+
+def broken_off(parts: Parts, *, status: int, kind: str = "") -> LlmFailure:
+    """The failure of an answer that had begun: the HTTP status was 200, and `status` is the one that its reason would have had."""
+    code, says = _STATUSES.get(status, _of_class(status))
+    return parts.failure(code, f"broke its answer off{_in_brackets(kind)}: it {says}")
 
 
 def retry_after(value: str) -> float | None:
@@ -112,6 +117,11 @@ def request_id(headers: Mapping[str, str]) -> str:
 def word(value: Any) -> str:
     """A short text of an answer as it stands, empty where it is none."""
     return value[:200] if isinstance(value, str) else ""
+
+
+def _in_brackets(kind: str) -> str:
+    is_word = len(kind) <= 60 and kind.isascii() and kind.replace("_", "").replace(".", "").isalnum()
+    return f" ({kind})" if is_word else ""
 
 
 def _of_class(status: int) -> tuple[FailureCode, str]:

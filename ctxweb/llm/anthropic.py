@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import anthropic
 
-from ctxweb.llm.answers import Parts, answer_of, failure_of_status, request_id, word
+from ctxweb.llm.answers import Parts, answer_of, broken_off, failure_of_status, request_id, word
 from ctxweb.llm.base import LlmAnswer, LlmFailure, LlmRequest, LlmUsage, credible_tokens, never, unheard
 from ctxweb.llm.network import BOUNDS, Bounds, failure_of_network, http_client, run_bounded
 
@@ -45,7 +45,8 @@ class AnthropicClient:
         except LlmFailure:
             raise
         except anthropic.APIStatusError as error:
-            raise self._refused(error) from None
+            headers, kind = error.response.headers, _kind(error)
+            raise failure_of_status(host=self._host, status=error.status_code, headers=headers, kind=kind) from None
         except Exception as error:
             raise failure_of_network(error, host=self._host, bounds=self._bounds) from None
 
@@ -89,22 +90,19 @@ class AnthropicClient:
                     if parts.is_whole:
                         break
             except anthropic.APIStatusError as error:
-                raise self._refused(error, parts) from None
+                raise broken_off(parts, status=_STREAM_STATUSES.get(_kind(error), 500), kind=_kind(error)) from None
 
     async def _count(self, request: LlmRequest, bounds: Bounds) -> int | None:
         async with self._client(bounds) as client:
             counted = await client.messages.count_tokens(**_prompt(request))
             return credible_tokens(counted.input_tokens)
 
-    def _refused(self, error: anthropic.APIStatusError, parts: Parts | None = None) -> LlmFailure:
-        body = error.body if isinstance(error.body, dict) else {}
-        told = body.get("error") if isinstance(body.get("error"), dict) else body
-        kind = word(told.get("type")) if isinstance(told, dict) else ""
-        status = error.status_code if error.status_code >= 300 else _STREAM_STATUSES.get(kind, 500)
-        failure = failure_of_status(host=self._host, status=status, headers=error.response.headers, kind=kind)
-        if parts is not None and parts.usage != LlmUsage():
-            failure.usage = parts.usage
-        return failure
+
+def _kind(error: anthropic.APIStatusError) -> str:
+    """The provider's own word for an error."""
+    body = error.body if isinstance(error.body, dict) else {}
+    told = body.get("error", body)
+    return word(told.get("type")) if isinstance(told, dict) else ""
 
 
 def _prompt(request: LlmRequest) -> dict[str, Any]:

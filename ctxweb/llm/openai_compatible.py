@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from ctxweb.llm.answers import Parts, answer_of, failure_of_status, request_id, word
+from ctxweb.llm.answers import Parts, answer_of, broken_off, failure_of_status, request_id, word
 from ctxweb.llm.base import LlmAnswer, LlmFailure, LlmRequest, LlmUsage, credible_tokens, never, unheard
 from ctxweb.llm.network import BOUNDS, Bounds, failure_of_network, http_client, run_bounded
 
@@ -53,7 +53,7 @@ class OpenAiCompatibleClient:
             parts.request_id = request_id(response.headers)
             if response.status_code != 200:
                 raise failure_of_status(
-                    host=self._host, status=response.status_code, headers=response.headers, kind=_kind(await response.aread())
+                    host=self._host, status=response.status_code, headers=response.headers, kind=_kind(_json(await response.aread()))
                 )
             if response.headers.get("content-type", "").startswith("text/event-stream"):
                 await _stream(parts, response)
@@ -85,7 +85,7 @@ async def _stream(parts: Parts, response: httpx2.Response) -> None:
             return
         chunk = json.loads(data)
         if chunk.get("error"):
-            raise parts.failure("server_error", "broke its answer off with an error of its own: try again later")
+            raise broken_off(parts, status=500, kind=_kind(chunk))
         parts.model = word(chunk.get("model")) or parts.model
         _used(parts, chunk.get("usage") or {})
         for choice in chunk.get("choices") or ():
@@ -138,10 +138,14 @@ def _used(parts: Parts, usage: Mapping[str, Any]) -> None:
     parts.usage = LlmUsage(input_tokens=fresh, cache_read_tokens=cached, output_tokens=output)
 
 
-def _kind(body: bytes) -> str:
+def _kind(body: Any) -> str:
     """The provider's own word for an error."""
+    error = body.get("error") if isinstance(body, dict) else None
+    return word(error.get("code")) or word(error.get("type")) if isinstance(error, dict) else ""
+
+
+def _json(body: bytes) -> Any:
     try:
-        error = json.loads(body)["error"]
-        return word(error.get("code")) or word(error.get("type"))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""
+        return json.loads(body)
+    except ValueError:
+        return None

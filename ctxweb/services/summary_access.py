@@ -13,12 +13,7 @@ from ctxweb.llm.base import LlmFailure, LlmUsage
 from ctxweb.llm.prices import ModelPrice, cost_nano
 from ctxweb.llm.registry import configured
 
-NOT_BILLED = frozenset(
-    {
-        "connect_failed", "timeout_connect", "redirected", "bad_request", "input_too_long", "unauthorized", "forbidden", "model_not_found",
-        "rate_limited", "server_error", "overloaded",
-    }
-)  # fmt: skip  # refused before anything was read or written
+NOT_SENT = frozenset({"connect_failed", "timeout_connect"})
 ENDED = frozenset({"empty_answer", "reasoning_only", "cut_at_limit", "tool_call", "refused"})  # whole, with the figures of all of it
 ESTIMATE_MARGIN = 1.25  # an estimate is off by a tenth and more; a reservation must not be less than the bill
 
@@ -59,9 +54,9 @@ class ModelAccess:
         return None if self.price is None else cost_nano(self.price, usage)
 
     def cost_of_failure(self, failure: LlmFailure) -> int | None:
-        """Nothing where the provider refused before it worked; what it reported of a whole answer; else unknown, for what was
-        reported of a part is not what was written."""
-        if failure.code in NOT_BILLED:
+        """Nothing where nobody was reached or the answer was a refusal; what was reported of a whole answer; else unknown, for what
+        was reported of a part is not what was written."""
+        if failure.code in NOT_SENT or (failure.status is not None and failure.status >= 300):
             return 0
         return self.cost_of(failure.usage) if failure.usage is not None and failure.code in ENDED else None
 

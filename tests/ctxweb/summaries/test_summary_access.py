@@ -9,7 +9,7 @@ import pytest
 
 from ctxweb.llm.base import FAILURE_CODES, LlmFailure, LlmUsage
 from ctxweb.llm.prices import ModelPrice
-from ctxweb.services.summary_access import ENDED, NOT_BILLED, ModelAccess
+from ctxweb.services.summary_access import ENDED, NOT_SENT, ModelAccess
 
 pytestmark = pytest.mark.nodb
 PRICE = ModelPrice(input=Decimal(3), output=Decimal(15), cache_read=Decimal("0.3"), cache_write=Decimal("3.75"))
@@ -35,8 +35,10 @@ def test_without_a_price_nothing_is_known() -> None:
 
 
 def test_what_was_refused_costs_nothing_and_what_was_cut_off_what_was_told_or_nobody_knows() -> None:
-    assert set(FAILURE_CODES) >= NOT_BILLED | ENDED
-    assert access().cost_of_failure(LlmFailure("overloaded", "m")) == 0
+    assert set(FAILURE_CODES) >= NOT_SENT | ENDED
+    assert access().cost_of_failure(LlmFailure("overloaded", "m", status=529)) == 0
+    assert access().cost_of_failure(LlmFailure("connect_failed", "m")) == 0
+    assert access().cost_of_failure(LlmFailure("overloaded", "m")) is None  # it had begun to write
     assert access().cost_of_failure(LlmFailure("reset", "m")) is None
     told = LlmUsage(input_tokens=1_000, output_tokens=1_000)
     assert access().cost_of_failure(LlmFailure("empty_answer", "m", usage=told)) == 18_000_000
