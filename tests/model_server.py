@@ -13,7 +13,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -64,6 +64,7 @@ class ModelServer:
     elsewhere: str = "http://127.0.0.1:9/v1"
     counts: int | None = None
     delay: float = 0.0
+    form: Callable[[dict[str, Any]], dict[str, Any]] = dict  # of an answer at once: for a protocol of its own
     requests: list[Asked] = field(default_factory=list)
     url: str = ""
     stops: threading.Event = field(default_factory=threading.Event)
@@ -153,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif is_streamed:
             self._stream(name, answer_events(name, asked.body, self.told.answer, is_anthropic=is_anthropic))
         else:
-            self._at_once(name, whole_answer(name, asked.body, self.told.answer, is_anthropic=is_anthropic))
+            self._at_once(name, self.told.form(whole_answer(name, asked.body, self.told.answer, is_anthropic=is_anthropic)))
 
     def _refuse(self, name: str) -> None:
         status, kind, retry_after = STATUSES[name]
