@@ -111,14 +111,24 @@ def _changed(view: PromptView, taken: frozenset[BlockId], states: dict[BlockId, 
 def _in_order(view: PromptView, takes: tuple[BlockId, ...]) -> Changed | None:
     """The messages after one edit that names most of its blocks message by message in their order, so that few ids are looked
     up; None where it does not."""
-    changed, at = Changed(list(view.messages)), 0
+    after: list[ViewMessage | None] = list(view.messages)
+    places: list[int] = []
+    at, last, due = 0, len(takes), takes[0]
     for index, message in enumerate(view.messages):
-        end = at + len(message.ids)
-        if takes[at:end] == message.ids:
-            changed.take(index, message)
+        ids = message.ids
+        if ids and ids[0] != due:
+            continue  # nearly all of those that stay, at the price of one comparison
+        end = at + len(ids)
+        if takes[at:end] == ids:
+            after[index] = None
+            places.append(index)
             at = end
-            if at == len(takes):
+            if at == last:
                 break
+            due = takes[at]
+    whole = [view.messages[index] for index in places]
+    own, tokens = sum([message.own for message in whole]), sum([message.tokens for message in whole])
+    changed = Changed(after, places, -own, -tokens, whole)
     rest = frozenset(takes[at:])
     left = len(takes) - at
     if not at or left != len(rest):
