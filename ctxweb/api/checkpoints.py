@@ -16,7 +16,7 @@ from ctxweb.checkpoints.followed import FollowedItem
 from ctxweb.checkpoints.ranges import checkpoint_text
 from ctxweb.checkpoints.rows import chain_of
 from ctxweb.models import History
-from ctxweb.queries.checkpoint_detail import AgainstState, CanaryFound, ItemFilters, against_state, canaries_found, children_of, item_window
+from ctxweb.queries.checkpoint_detail import AgainstState, CanaryFound, ItemFilters, against_state, canary_trial, children_of, item_window
 from ctxweb.queries.checkpoints import checkpoint_named, checkpoint_window, lane_checkpoints
 from ctxweb.queries.readable import readable_lane
 from ctxweb.services.checkpoint_analysis import chain_followed, checkpoint_figures, checkpoint_findings, followed_keys
@@ -68,7 +68,7 @@ class CheckpointsTwin:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointDetailTwin(CheckpointTwin):
     """One checkpoint with a window of the items of its range: `items` of `matching` of `total`, lost ones first. `text` is its beginning,
-    `chars` its whole length."""
+    `chars` its whole length. `canary_shares`: of the canaries of a trial, the share (0…1) of each kind that was kept."""
 
     text: str
     chars: int
@@ -81,6 +81,7 @@ class CheckpointDetailTwin(CheckpointTwin):
     objections: tuple[ObjectionFound, ...]
     durable: AgainstState
     canaries: tuple[CanaryFound, ...]
+    canary_shares: dict[str, float]
     blocks_left_out: int
     items_left_out: int
     chars_left_out: int
@@ -117,6 +118,7 @@ def checkpoint(
     filters = ItemFilters(outcome=outcome, kind=kind)
     window = item_window(findings=findings, filters=filters, after=number_after(after) or 0, limit=limit)
     text = checkpoint_text(found)
+    trial = canary_trial(checkpoint=found, text=text)
     return CheckpointDetailTwin(
         **_columns(found),
         retention=None if findings is NOTHING_FOUND else figures_of(findings),
@@ -130,7 +132,8 @@ def checkpoint(
         claims=findings.claims,
         objections=findings.objections,
         durable=against_state(session=lane.session.public_id, text=text),
-        canaries=canaries_found(checkpoint=found, text=text),
+        canaries=trial.canaries,
+        canary_shares=dict(trial.kept_shares),
         blocks_left_out=findings.blocks_left_out,
         items_left_out=findings.items_left_out,
         chars_left_out=findings.chars_left_out,

@@ -67,7 +67,8 @@ def summary_dry_run(request: HttpRequest, session_id: str, given: Query[SummaryR
 
 
 class SideTwin(Schema):
-    """A job beside another on the same range: the exact tokens of its checkpoint and of the range, and the items of the range."""
+    """A job beside another on the same range: the exact tokens of its checkpoint and of the range, the items of the range, and the
+    canaries of a trial."""
 
     job: JobDetail
     tokens: int | None
@@ -75,6 +76,8 @@ class SideTwin(Schema):
     kept: int | None
     changed: int | None
     lost: int | None
+    canaries_kept: int | None
+    canaries: int | None
 
 
 @router.get(
@@ -83,7 +86,7 @@ class SideTwin(Schema):
     summary="Two summary jobs on the same range, side by side",
 )
 def summary_against(request: HttpRequest, session_id: str, old: str, new: str) -> list[SideTwin]:
-    names = ("tokens", "range_tokens", "kept", "changed", "lost")
+    names = ("tokens", "range_tokens", "kept", "changed", "lost", "canaries_kept", "canaries")
     sides = sides_of(readable_lane(public_id=session_id), old, new)
     return [SideTwin(job=side.job, **dict(zip(names, side.rows, strict=True))) for side in sides]
 

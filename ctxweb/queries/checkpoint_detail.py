@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compaction.durable.values import DurableContextState
-from compaction.retention.canaries import Canary, canary_fates
+from compaction.retention.canaries import Canary, canary_fates, kept_shares
 from compaction.retention.contradictions import Contradiction, contradictions, most_sentences
 from compaction.retention.sentences import sentences
 from ctxweb.checkpoints.base import Checkpoint
@@ -73,6 +73,18 @@ class CanaryFound:
     line: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryTrial:
+    """The canaries of a trial and, by kind, the share of them (0…1) that was kept. Both are empty where nothing was planted."""
+
+    canaries: tuple[CanaryFound, ...]
+    kept_shares: Mapping[str, float]
+
+    @property
+    def kept(self) -> int:
+        return sum(1 for canary in self.canaries if canary.outcome == "kept")
+
+
 def item_window(*, findings: Findings, filters: ItemFilters, after: int, limit: int) -> ItemWindow:
     """The matching items behind the first `after`, lost ones first."""
     kept = [item for item in findings.items if filters.keeps(item)]
@@ -100,15 +112,14 @@ def against_state(*, session: str, text: str) -> AgainstState:
     )
 
 
-def canaries_found(*, checkpoint: Checkpoint, text: str) -> tuple[CanaryFound, ...]:
-    """What became of the canaries that a trial had planted; none where it is no trial."""
+def canary_trial(*, checkpoint: Checkpoint, text: str) -> CanaryTrial:
+    """What became of the canaries that a trial had planted; an empty one where it is no trial."""
     if checkpoint.state != Summary.State.TRIAL:
-        return ()
+        return CanaryTrial(canaries=(), kept_shares={})
     put = [Canary(**one) for one in Summary.objects.values_list("canaries", flat=True).get(public_id=checkpoint.summary)]
-    return tuple(
-        CanaryFound(kind=fate.canary.kind, sentence=fate.canary.sentence, outcome=fate.outcome, line=fate.line)
-        for fate in canary_fates(put, text)
-    )
+    fates = canary_fates(put, text)
+    found = (CanaryFound(kind=fate.canary.kind, sentence=fate.canary.sentence, outcome=fate.outcome, line=fate.line) for fate in fates)
+    return CanaryTrial(canaries=tuple(found), kept_shares={str(kind): share for kind, share in kept_shares(fates).items()})
 
 
 def children_of(checkpoints: Sequence[Checkpoint], key: str) -> tuple[Checkpoint, ...]:

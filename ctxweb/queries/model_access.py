@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.conf import settings
-from django.db.models import QuerySet, Sum
+from django.db.models import Max, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -14,6 +14,7 @@ from ctxweb.llm.registry import configured
 from ctxweb.models import Breaker, Project, SummaryCall
 
 NANO = 1_000_000_000
+SPENT = Sum(Coalesce("cost_nano", "reserved_nano"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +40,12 @@ class SummarizerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapRow:
-    """What may be spent, and what was: in nano-dollars. `spent` is None where it is another figure for each session."""
+    """What may be spent, and what was or is reserved: in nano-dollars. Of the sessions `spent` is that of the one that spent most."""
 
     name: str
     variable: str
     cap: int
-    spent: int | None
+    spent: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def model_access(*, project: Project) -> ModelAccess:
     calls = SummaryCall.objects.filter(project=project)
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     spent = {
-        "SESSION": None,
+        "SESSION": _most(calls),
         "DAY": _sum(calls.filter(started_at__gte=today)),
         "PROJECT": _sum(calls),
     }
@@ -100,5 +101,9 @@ def _cap(name: str) -> int:
     return int(getattr(settings, f"CTXWEB_SUMMARY_{name}_CAP_USD") * NANO)
 
 
+def _most(calls: QuerySet[SummaryCall]) -> int:
+    return calls.values("session").annotate(spent=SPENT).aggregate(most=Max("spent"))["most"] or 0
+
+
 def _sum(calls: QuerySet[SummaryCall]) -> int:
-    return calls.aggregate(spent=Sum(Coalesce("cost_nano", "reserved_nano")))["spent"] or 0
+    return calls.aggregate(spent=SPENT)["spent"] or 0

@@ -9,6 +9,8 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from ctxweb import addresses
+from ctxweb.queries.compact_requests import asks_compact
 from ctxweb.queries.lives import LifeSpan
 from ctxweb.templatetags.figures import UNKNOWN, action_tag, kind_tag, signed, size, tag, visible
 from ctxweb.vocabulary import KIND_WORDS, kind_of
@@ -65,6 +67,14 @@ def end_mark(end: str) -> SafeString:
 def since_mark(since: str) -> SafeString:
     """What a block is against the other call; only what differs has a colour."""
     return tag(*SINCE[since]) if since in SINCE else format_html('<span class="quiet">{}</span>', since)
+
+
+@register.simple_tag
+def compact_link(session: str, block: str, kind: str, tool_name: str) -> SafeString:
+    """At an agent's own request for compaction: have that made now. Nothing at any other block."""
+    if not asks_compact(kind=kind, tool_name=tool_name):
+        return SafeString("")
+    return format_html('<a class="label" href="{}">summarise up to here</a>', addresses.summarise(session, request=block))
 
 
 @register.filter

@@ -17,12 +17,12 @@ from ctxweb.checkpoints.ranges import checkpoint_text
 from ctxweb.page import counted, session_frame, show
 from ctxweb.queries.checkpoint_detail import (
     AgainstState,
-    CanaryFound,
+    CanaryTrial,
     ContradictionFound,
     ItemFilters,
     ItemWindow,
     against_state,
-    canaries_found,
+    canary_trial,
     children_of,
     item_window,
 )
@@ -94,7 +94,7 @@ class CheckpointPage:
     window: ItemWindow | None
     more: str | None
     against: Against
-    canaries: tuple[CanaryFound, ...]
+    trial: CanaryTrial
     text: ShownText
 
 
@@ -151,7 +151,7 @@ def _page(
         window=window,
         more=addresses.with_query(address, **asdict(filters), after=window.next) if window is not None and window.next else None,
         against=_against(session, text, findings),
-        canaries=canaries_found(checkpoint=found, text=text),
+        trial=canary_trial(checkpoint=found, text=text),
         text=shown_text(found, text, session=session, is_whole=whole),
     )
 

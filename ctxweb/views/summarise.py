@@ -13,7 +13,8 @@ from ctxweb import addresses
 from ctxweb.llm.registry import Configured, configured
 from ctxweb.models import Session
 from ctxweb.page import counted, session_frame, show
-from ctxweb.queries.readable import readable_lane
+from ctxweb.queries.compact_requests import compact_request
+from ctxweb.queries.readable import Lane, block_id, readable_lane
 from ctxweb.services.checkpoint_plan import SummaryPlan, summary_plan
 from ctxweb.services.checkpoint_summarize import summary_open
 from ctxweb.services.summary_asked import EXTRACTIVE, SHAPES, SummaryAsked, SummaryRefused
@@ -25,8 +26,8 @@ RESULT = "plan"
 MOST_FOCUS = 2_000
 TRIGGERS = ("manual", "agent")
 SHAPE_WORDS = {
-    "framed": "framed: the range as data in one message; nothing in it is an instruction",
-    "prefix": "prefix: the prompt as it was, the question last; only this can reuse the provider’s prefix cache",
+    "framed": "framed: the range as data",
+    "prefix": "prefix: the prompt as it was",
 }
 
 
@@ -43,6 +44,11 @@ class PlanCard:
     @property
     def can_run(self) -> bool:
         return self.plan is not None and not self.plan.problems
+
+    @property
+    def where(self) -> str:
+        """The field, where the reason does not begin with it."""
+        return "" if self.refused.startswith(self.field) else self.field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +71,7 @@ class SummarisePage:
 @require_http_methods(["GET", "HEAD", "POST"])
 def summarise(request: HttpRequest, session_id: str) -> HttpResponse:
     lane = readable_lane(public_id=session_id)
-    given = request.POST if request.method == "POST" else request.GET
+    given = request.POST if request.method == "POST" else _requested(lane, request.GET)
     against = asked.one_of(given, "against", tuple(configured(settings)), "")
     cards, form = _cards(lane.session, given, against)
     if request.method == "POST" and all(card.can_run for card in cards):
@@ -81,6 +87,18 @@ def summarise(request: HttpRequest, session_id: str) -> HttpResponse:
     is_wrong = request.method == "POST" or any(card.refused for card in cards)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if is_wrong and not request.headers.get("HX-Request") else HTTPStatus.OK
     return show(request, template="summarise/page.html", frame=frame, page=page, fragments={RESULT: "summarise/_plan.html"}, status=status)
+
+
+def _requested(lane: Lane, given: QueryDict) -> QueryDict:
+    """What is asked for, where it is the block `request`: as the agent asked in it, unless somebody says otherwise. Raises Http404."""
+    written = given.get("request", "")
+    found = compact_request(lane=lane, place=block_id(written=written)) if written else None
+    if found is None:
+        return given
+    filled = given.copy()
+    for name, value in (("to", str(found.call)), ("focus", found.focus), ("trigger", "agent")):
+        filled.setdefault(name, value)
+    return filled
 
 
 def _cards(session: Session, given: QueryDict, against: str) -> tuple[tuple[PlanCard, ...], SummaryAsked]:
@@ -137,7 +155,7 @@ def _page(session_id: str, calls: int, given: QueryDict, form: SummaryAsked, car
 def _finding(card: PlanCard) -> str:
     plan = card.plan
     if plan is None:
-        return f"This cannot be summarised: {card.refused}."
+        return "This cannot be summarised."
     if not plan.blocks:
         return "There is nothing to summarise in these calls."
     return (

@@ -12,7 +12,7 @@ from ctxweb.models import Block, Job, Session
 from ctxweb.replays.asked import replay_asked
 from ctxweb.services.history_replay import history_replay
 from tests.browser.conftest import Watched
-from tests.evidence.made_checkpoints import ended_job
+from tests.evidence.made_checkpoints import ended_job, make_job
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
@@ -31,7 +31,8 @@ def addresses(session: Session) -> Iterator[str]:
         f"{own}/checkpoints/1",
         f"{own}/checkpoints/1/range",
     )
-    yield f"/jobs/{ended_job(session, calls=2)}"
+    extract, trial = make_job(session, to_call=4), make_job(session, to_call=4, canaries=6)
+    yield from (f"{own}/summarise/{extract}..{trial}", f"{own}/checkpoints/m2", f"/jobs/{trial}", f"/jobs/{ended_job(session, calls=2)}")
     kept = history_replay(session=session, revision=session.current, asked=replay_asked(limits={"trigger": 6_000})).history
     yield from (f"{own}/ledger?h={kept}", f"{own}/view/3?h={kept}", f"{own}/b/{block.seq}.{block.i}?h={kept}")
 

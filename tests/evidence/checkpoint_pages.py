@@ -68,6 +68,8 @@ def checkpoint(page: Element, twin: Any, get: Get) -> None:
     assert [row.cells[0] for found in page.all("section", id="canaries") for row in found.one("tbody").all("tr")] == [
         canary["outcome"] for canary in twin["canaries"]
     ]
+    shares = [chip.text for found in page.all("div", id="canary-shares") for chip in found.all(cls="chip")]
+    assert shares == [f"{kind} {share * 100:.0f} %" for kind, share in twin["canary_shares"].items()]
 
 
 def _retention(page: Element, twin: Any, kept: Any) -> None:

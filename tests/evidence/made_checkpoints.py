@@ -38,9 +38,9 @@ def make_chain(session: Session, count: int) -> list[Summary]:
     return chain
 
 
-def make_job(session: Session, *, to_call: int) -> str:
+def make_job(session: Session, *, to_call: int, canaries: int = 0) -> str:
     """A summary job that has ended with an extract; its public id."""
-    job = summary_open(session=session, asked=SummaryAsked(to_call=to_call), actor="Ana", is_rung=False)
+    job = summary_open(session=session, asked=SummaryAsked(to_call=to_call, canaries=canaries), actor="Ana", is_rung=False)
     claimed = job_claim(job_id=job.pk)
     assert claimed is not None
     claimed_run(job=claimed)

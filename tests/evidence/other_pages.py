@@ -131,6 +131,11 @@ def settings(page: Element, twin: Any, get: Get) -> None:
     counted = [(cells[0], figure(cells[1]), figure(cells[2])) for cells in _rows(page, "tokenizers")]
     assert counted == [(each["encoding"], each["texts"], each["in_pieces"]) for each in twin["tokenizers"]]
     assert [(cells[0], figure(cells[1])) for cells in _rows(page, "limits")] == [(each["name"], each["value"]) for each in twin["limits"]]
+    access = get("/api/v1/model-access")
+    assert [cells[0] for cells in _rows(page, "models")] == [row["label"] for row in access["summarizers"]]
+    caps = [row.cells for row in page.one("section", id="models").all("tbody")[1].all("tr")]
+    assert [cells[3] for cells in caps] == [cap["variable"] for cap in access["caps"]]
+    assert [cells[1] for cells in caps] == [f"${cap['cap'] / 1e9:,.4f}" for cap in access["caps"]]
     folders = [(cells[0], figure(cells[1]), cells[3]) for cells in _rows(page, "folders")]
     assert folders == [(each["name"], each["files"], each["path"]) for each in twin["folders"]]
 

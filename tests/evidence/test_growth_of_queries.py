@@ -52,7 +52,7 @@ TWINS = (
     "sessions/{s}/messages", "sessions/{s}/messages?kind=tool_result", "sessions/{s}/report", "sessions/{s}/records",
     "sessions/{s}/records/1", "sessions/{s}/body/{digest}", "histories/{s}r", "histories/{s}r/calls/{last}/view?against=1",
     "histories/{s}r/calls/{last}/ghosts?against=1", "histories/{s}r/ledger", "histories/{s}r/blocks/3.1/fate", "jobs",
-    "jobs/{job}", "health",
+    "jobs/{job}", "health", "model-access",
     "sessions/{s}/summaries/plan?to=3", "sessions/{s}/summaries/{summary}/against/{summary}",
     "sessions/{s}/checkpoints", "checkpoints/{s}-2", "checkpoints/{s}-2/range", "checkpoints/{s}-1/diff/{s}-2",
     "policies", "sessions/{s}/replay", "sessions/{s}/units",

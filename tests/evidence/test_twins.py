@@ -98,7 +98,7 @@ WITHOUT_HTML = {
 MORE_TWINS = (
     # twins that no page links alone: their rows are part of another page
     "/api/v1/histories/{long}r", "/api/v1/sessions/{broken}/records", "/api/v1/sessions/{long}/calls", "/api/v1/sessions/{broken}",
-    "/api/v1/policies",
+    "/api/v1/policies", "/api/v1/model-access",
     "/api/v1/sessions/{long}/durable/versions/1", "/api/v1/sessions/{long}/durable/proposals",
     "/api/v1/audit/chain", "/api/v1/audit/anchors",
 )  # fmt: skip

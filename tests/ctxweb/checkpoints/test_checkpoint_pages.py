@@ -163,6 +163,8 @@ def test_a_trial_tells_what_became_of_its_canaries(session: Session) -> None:
     page = get(f"/s/{session.public_id}/checkpoints/m1")
     assert [row.cells[0] for row in page.one("section", id="canaries").one("tbody").all("tr")] == ["kept", "lost", "lost"]
     assert [one["outcome"] for one in twin(page)["canaries"]] == ["kept", "lost", "lost"]
+    assert "1 of 3 kept" in page.one("section", id="canaries").text
+    assert [chip.text for chip in page.one("div", id="canary-shares").all(cls="chip")] == ["constraint 100 %", "path 0 %", "identifier 0 %"]
 
 
 def test_attempts_failures_and_cost_are_those_of_its_job(session: Session) -> None:

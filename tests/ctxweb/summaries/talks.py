@@ -18,16 +18,21 @@ from ctxweb.services.summary_asked import SummaryAsked
 LISTING = "".join(f"src/module_{n}.py has {n * 7} lines and was touched by commit {n:07x}\n" for n in range(12))
 
 
-def talk(calls: int, *, key: str = "talk", say: Callable[[int], str] | None = None) -> bytes:
-    """A session of so many calls; a longer one of the same key is the same session, grown."""
-    return b"".join(json.dumps(line).encode() + b"\n" for line in _lines(calls, key, say or _question))
+def talk(calls: int, *, key: str = "talk", say: Callable[[int], str] | None = None, tell: Callable[[int], str] | None = None) -> bytes:
+    """A session of so many calls, in which the user says this and a tool tells that; a longer one of the same key is the same session,
+    grown."""
+    return b"".join(json.dumps(line).encode() + b"\n" for line in _lines(calls, key, say or _question, tell or _listing))
 
 
 def _question(number: int) -> str:
     return f"Question {number}: you must keep port {5400 + number} open. Please look at src/module_{number}.py."
 
 
-def _lines(calls: int, key: str, say: Callable[[int], str]) -> Iterator[dict[str, Any]]:
+def _listing(number: int) -> str:
+    return f"File {number}\n{LISTING}"
+
+
+def _lines(calls: int, key: str, say: Callable[[int], str], tell: Callable[[int], str]) -> Iterator[dict[str, Any]]:
     yield {"format": "ctxweb.message_list", "version": 1, "native_id": key, "key": key, "model": "claude-sonnet-4-5"}
     yield {"type": "message", "role": "system", "content": "You are a careful agent; your secret is SYSTEM-PROMPT.", "label": "system"}
     for n in range(1, calls + 1):
@@ -36,7 +41,7 @@ def _lines(calls: int, key: str, say: Callable[[int], str]) -> Iterator[dict[str
         use = {"kind": "tool_use", "tool_id": f"t{n}", "tool_name": "read", "path": f"src/module_{n}.py", "text": f'{{"path": "src/{n}"}}'}
         answer = {"kind": "text", "text": f"We decided to use format {n} and I look at it."}
         yield {"type": "message", "role": "assistant", "blocks": [answer, use], "call": n}
-        result = {"kind": "tool_result", "tool_id": f"t{n}", "text": f"File {n}\n{LISTING}"}
+        result = {"kind": "tool_result", "tool_id": f"t{n}", "text": tell(n)}
         yield {"type": "message", "role": "tool", "blocks": [result]}
 
 

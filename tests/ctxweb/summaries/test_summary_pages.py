@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.test import Client
 
 from ctxweb.home import Home
-from ctxweb.models import Breaker, Job, Project, Summary, SummaryCall
+from ctxweb.models import Block, Breaker, Job, Project, Summary, SummaryCall
 from tests.ctxweb.summaries.models import MODEL, Serve
 from tests.ctxweb.summaries.talks import finished, imported, opened, talk
 
@@ -62,8 +63,8 @@ def test_a_model_is_told_with_its_host_its_price_and_the_caps(serve: Serve) -> N
 
 def test_what_can_never_be_is_refused_with_its_field(home: Home) -> None:
     session = imported(talk(3))
-    assert "<code>to_call</code>" in page(f"/s/{session.public_id}/summarise", status=422, to=99)
-    assert "<code>canaries</code>" in page(f"/s/{session.public_id}/summarise", status=422, canaries=9_999)
+    assert "to_call is 99: give 1 to 3." in page(f"/s/{session.public_id}/summarise", status=422, to=99)
+    assert "canaries is 9,999: give 0 to 200." in page(f"/s/{session.public_id}/summarise", status=422, canaries=9_999)
 
 
 def test_the_form_makes_a_job_whose_page_leads_to_the_checkpoint(home: Home) -> None:
@@ -127,6 +128,51 @@ def test_a_trial_with_canaries_is_told_as_one(home: Home) -> None:
     job = finished(opened(session, canaries=4))
     assert Summary.objects.get(job=job).state == "trial"
     assert re.search(r"trial\s+m1", texts(page(f"/jobs/{job.public_id}")))
+
+
+def test_two_trials_side_by_side_count_their_canaries(serve: Serve) -> None:
+    serve("good")
+    session = imported(talk(14))
+    address = post(session.public_id, against="openai_compatible", canaries=6).headers["Location"]
+    for job in Job.objects.filter(kind="summary"):
+        finished(job)
+    planted = re.search(r"of canaries (\d+) (\d+)", texts(page(address)))
+    assert planted is not None
+    assert planted.groups() == ("6", "6")
+    twin = (
+        Client().get(f"/api/v1{address.replace('/s/', '/sessions/').replace('summarise', 'summaries').replace('..', '/against/')}").json()
+    )
+    assert [(side["canaries"], side["canaries_kept"] <= 6) for side in twin] == [(6, True), (6, True)]
+
+
+def asking(**given: Any) -> bytes:
+    """A session whose agent asks for compaction itself, with this input, in the answer of its fifth call."""
+    lines = talk(8).split(b"\n")
+    place = next(number for number, line in enumerate(lines) if b'"call": 5' in line and b"assistant" in line)
+    told = json.loads(lines[place])
+    told["blocks"][1] |= {"tool_name": "compact", "text": json.dumps(given)}
+    lines[place] = json.dumps(told).encode()
+    return b"\n".join(lines)
+
+
+def test_a_view_and_the_request_of_an_agent_lead_to_a_summary_up_to_there(home: Home) -> None:
+    session = imported(asking(focus="the open ports"))
+    own = f"/s/{session.public_id}"
+    place = Block.objects.get(revision=session.current_id, tool_name="compact", kind="tool_use")
+    link = f'href="{own}/summarise?request={place.seq}.{place.i}"'
+    assert f"{own}/summarise?to=4" in page(f"{own}/view/4")
+    assert link not in page(f"{own}/view/4")
+    assert link in page(f"{own}/view/6")
+    assert link in page(f"{own}/b/{place.seq}.{place.i}")
+    html = page(f"{own}/summarise", request=f"{place.seq}.{place.i}")
+    assert "A summary of calls 1–6 would" in html
+    assert all(f'name="{name}" value="{value}"' in html for name, value in (("to", "6"), ("focus", "the open ports"), ("trigger", "agent")))
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]+)">', html.split('method="post" action="/s/')[1]))
+    job = finished(Job.objects.get(public_id=post(session.public_id, **fields).headers["Location"].removeprefix("/jobs/")))
+    assert Summary.objects.values_list("trigger", "to_call", "job__params__asked__focus").get(job=job) == ("agent", 6, "the open ports")
+    assert "A summary of calls 1–3 would" in page(f"{own}/summarise", request=f"{place.seq}.{place.i}", to=3)
+    assert "A summary of calls 1–8 would" in page(f"{own}/summarise", request="1.1")
+    assert Client().get(f"{own}/summarise", {"request": "nothing"}).status_code == 404
 
 
 def test_settings_tell_who_may_write_and_what_was_spent(serve: Serve) -> None:
